@@ -1,0 +1,14 @@
+noinst_LIBRARIES += libbase.a
+libbase_a_SOURCES = \
+	lib/base/buf.c lib/base/buf.h \
+	lib/base/cli.c lib/base/cli.h \
+	lib/base/clock.c lib/base/clock.h \
+	lib/base/digest.c lib/base/digest.h \
+	lib/base/err.c lib/base/err.h \
+	lib/base/fsx.c lib/base/fsx.h \
+	lib/base/headers.c lib/base/headers.h \
+	lib/base/json.c lib/base/json.h \
+	lib/base/limits.h \
+	lib/base/log.c lib/base/log.h \
+	lib/base/must.c lib/base/must.h \
+	lib/base/url.c lib/base/url.h

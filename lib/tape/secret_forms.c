@@ -1,0 +1,315 @@
+/* secret_forms.c - see secret_forms.h. */
+#include "tape/secret_forms.h"
+
+#include "base/must.h"
+
+#include <string.h>
+#include <strings.h>
+
+static bool in(char class, const char *text, size_t len, size_t at)
+{
+    return at < len && secret_shape_in_class(class, (unsigned char)text[at]);
+}
+
+static bool starts(const char *text, size_t len, size_t at, const char *word)
+{
+    size_t n = strlen(word);
+
+    return at <= len && len - at >= n && memcmp(text + at, word, n) == 0;
+}
+
+bool secret_form_name_ok(const char *name)
+{
+    size_t n = strlen(name);
+
+    for (size_t i = 0; i < n; i++)
+        if (!in('v', name, n, i))
+            return false;
+    return n >= 1 && n <= SECRET_NAME_MAX;
+}
+
+size_t secret_form_placeholder(const char *text, size_t len, size_t at)
+{
+    static const char open[] = "[secret:";
+    size_t i = at + sizeof open - 1;
+    size_t name = i;
+
+    if (!starts(text, len, at, open))
+        return 0;
+    while (in('v', text, len, i) && i - name < SECRET_NAME_MAX)
+        i++;
+    return i > name && i < len && text[i] == ']' ? i + 1 - at : 0;
+}
+
+/* Length of one blank at text[at]: a byte, or the escape of one; 0 when there is none. */
+static size_t blank(const char *text, size_t len, size_t at)
+{
+    if (at < len && text[at] && strchr(" \t\r\n\f\v", text[at]))
+        return 1;
+    if (at + 1 < len && text[at] == '\\' && text[at + 1] && strchr("nrt", text[at + 1]))
+        return 2;
+    return 0;
+}
+
+static size_t skip_blanks(const char *text, size_t len, size_t at)
+{
+    for (size_t n; (n = blank(text, len, at)) > 0;)
+        at += n;
+    return at;
+}
+
+/* ---- PEM ---- */
+
+/* Bytes that may stand between BEGIN and END: base64, its headers, line breaks as
+ * they are or escaped (once or more). */
+static bool in_pem(char c)
+{
+    return secret_shape_in_class('b', (unsigned char)c) ||
+           (c && strchr(" \t\r\n\\:,-.", c));
+}
+
+bool secret_form_pem(const char *text, size_t len, size_t at, struct secret_span *out)
+{
+    enum { BODY_LEAST = 40 }; /* a key has more; "..." in a manual has less */
+    static const char begin[] = "-BEGIN ", kind[] = "PRIVATE KEY", end[] = "-----END";
+    size_t i = at + sizeof begin - 1;
+    size_t label_most = i + 40, solid = 0;
+
+    if (at < 4 || memcmp(text + at - 4, "----", 4) != 0)
+        return false;
+    while (i < len && i < label_most && !starts(text, len, i, kind)) {
+        if (!in('U', text, len, i) && text[i] != ' ')
+            return false;
+        i++;
+    }
+    if (!starts(text, len, i, kind))
+        return false;
+    i += sizeof kind - 1;
+    if (starts(text, len, i, " BLOCK"))
+        i += 6;
+    if (!starts(text, len, i, "-----"))
+        return false;
+    for (i += 5; i < len && in_pem(text[i]) && !starts(text, len, i, end); i++)
+        solid += in('b', text, len, i);
+    if (solid < BODY_LEAST)
+        return false;
+    if (starts(text, len, i, end)) {
+        for (i += sizeof end - 1; in('U', text, len, i) || (i < len && text[i] == ' ');)
+            i++;
+        if (starts(text, len, i, "-----"))
+            i += 5;
+    } else {
+        while (text[i - 1] == '\\') /* never half an escape */
+            i--;
+    }
+    *out = (struct secret_span){at - 4, i};
+    return true;
+}
+
+/* ---- scheme://user:password@host ---- */
+
+static bool in_userinfo(unsigned char c)
+{
+    return secret_shape_in_class('u', c) || (c && strchr(".~%!$&*+=;", (char)c));
+}
+
+bool secret_form_userinfo(const char *text, size_t len, size_t at,
+                          struct secret_span *out)
+{
+    size_t user, pass, i = at;
+
+    if (at == 0 || !in('a', text, len, at - 1))
+        return false;
+    for (i++; i < len && (text[i] == '/' || text[i] == '\\');)
+        i++;
+    user = i;
+    while (i < len && in_userinfo((unsigned char)text[i]))
+        i++;
+    if (i >= len || text[i] != ':')
+        return false;
+    pass = ++i;
+    while (i < len && (in_userinfo((unsigned char)text[i]) || text[i] == ':'))
+        i++;
+    if (i == pass || i >= len || text[i] != '@' || text[pass] == '$')
+        return false;
+    if (!in('a', text, len, i + 1) && !starts(text, len, i + 1, "["))
+        return false;
+    *out = (struct secret_span){user, i};
+    return true;
+}
+
+/* ---- Bearer tokens ---- */
+
+/* End of the token68 at text[at], without the full stop of a sentence. */
+static size_t token_end(const char *text, size_t len, size_t at)
+{
+    size_t i = at;
+
+    while (in('t', text, len, i) || (starts(text, len, i, "\\/")))
+        i += text[i] == '\\' ? 2 : 1;
+    while (i > at && text[i - 1] == '.')
+        i--;
+    return i;
+}
+
+/* Words that follow "Bearer" or "Authorization: Basic" in manuals, not in requests. */
+static bool is_manual_word(const char *text, size_t len)
+{
+    static const char *const words[] = {
+        "token",         "tokens",       "auth",         "authentication",
+        "authorization", "access_token", "access-token", "credentials",
+        "header",        "scheme",       "required",
+    };
+
+    for (size_t i = 0; i < COUNT_OF(words); i++)
+        if (len == strlen(words[i]) && strncasecmp(text, words[i], len) == 0)
+            return true;
+    return len >= 4 && strncasecmp(text, "your", 4) == 0;
+}
+
+bool secret_form_bearer(const char *text, size_t len, size_t at, struct secret_span *out)
+{
+    size_t word_end = at + strlen("bearer");
+    size_t token = skip_blanks(text, len, word_end);
+    size_t end, placeholder = secret_form_placeholder(text, len, token);
+    struct secret_texture look;
+    bool whole;
+
+    if (token == word_end)
+        return false;
+    if (placeholder) {
+        /* "Bearer" before a placeholder still looks like a credential to others. */
+        *out = (struct secret_span){at, token + placeholder};
+        return true;
+    }
+    end = token_end(text, len, token);
+    if (end == token || !in('a', text, len, token))
+        return false;
+    secret_shape_texture(text + token, end - token, &look);
+    whole = end - token >= 4 && (at == 0 || strchr("\"'`", text[at - 1])) &&
+            (end == len || strchr("\"'`\\", text[end]));
+    if (!(look.digits && (whole || end - token >= 16)) && look.run < 24)
+        return false;
+    *out = (struct secret_span){at, end};
+    return true;
+}
+
+/* ---- Authorization lines ---- */
+
+static bool is_line_start(const char *text, size_t at)
+{
+    while (at > 0 && (text[at - 1] == ' ' || text[at - 1] == '\t'))
+        at--;
+    return at == 0 || text[at - 1] == '\n' || text[at - 1] == '\r' ||
+           (at >= 2 && text[at - 2] == '\\' && (text[at - 1] == 'n'));
+}
+
+/* Where a header value ends: the line, a quotation mark, an escape. */
+static size_t value_end(const char *text, size_t len, size_t at)
+{
+    while (at < len && text[at] && !strchr("\r\n\"'`\\", text[at]))
+        at++;
+    return at;
+}
+
+/* Over closing quotes (escaped or not) and blanks. */
+static size_t skip_quotes(const char *text, size_t len, size_t at)
+{
+    while (at < len && (text[at] == '\\' || text[at] == '"' || text[at] == '\''))
+        at++;
+    return at;
+}
+
+static const char *const schemes[] = {
+    "Bearer",
+    "Basic",
+    "Token",
+    "Digest",
+    "Bot",
+    "Negotiate",
+    "NTLM",
+    "ApiKey",
+    "Api-Key",
+    "Key",
+    "OAuth",
+    "HMAC",
+    "AWS4-HMAC-SHA256",
+    "Splunk",
+    "GenieKey",
+    "SharedKey",
+    "Hawk",
+    "DPoP",
+    "GoogleLogin",
+};
+
+/* End of "Scheme " at text[at], or `at` when no scheme we know stands there. */
+static size_t after_scheme(const char *text, size_t len, size_t at)
+{
+    for (size_t i = 0; i < COUNT_OF(schemes); i++) {
+        size_t n = strlen(schemes[i]);
+        if (len - at > n && strncasecmp(text + at, schemes[i], n) == 0 &&
+            blank(text, len, at + n))
+            return skip_blanks(text, len, at + n);
+    }
+    return at;
+}
+
+/* Is text[at..end) of a line a credential rather than a sentence? *stop is where its
+ * first token ends. */
+static bool is_credential(const char *text, size_t at, size_t end, size_t *stop)
+{
+    size_t token = after_scheme(text, end, at);
+    size_t n;
+    struct secret_texture look;
+
+    *stop = token_end(text, end, token);
+    n = *stop - token;
+    if (n == 0 || !in('a', text, end, token))
+        return false;
+    secret_shape_texture(text + token, n, &look);
+    if (token == at)
+        return n >= 16 && look.digits && look.run >= 8;
+    if (look.run >= 24 || (n >= 4 && (look.digits || look.mixed)))
+        return true;
+    return *stop == end && n >= 4 && !is_manual_word(text + token, n);
+}
+
+/* From the end of the name to the first byte of the value; 0 when there is none. */
+static size_t find_value(const char *text, size_t len, size_t i, bool *colon)
+{
+    i = skip_quotes(text, len, i);
+    while (i < len && (text[i] == ' ' || text[i] == '\t'))
+        i++;
+    if (i >= len || (text[i] != ':' && text[i] != '='))
+        return 0;
+    *colon = text[i] == ':';
+    return skip_quotes(text, len, skip_blanks(text, len, i + 1));
+}
+
+bool secret_form_authorization(const char *text, size_t len, size_t at,
+                               struct secret_span *out)
+{
+    bool colon = false;
+    size_t i = find_value(text, len, at + strlen("authorization"), &colon);
+    size_t end = value_end(text, len, i), stop;
+    /* Others take any line that begins so for a credential: the name goes too. */
+    bool line = colon && is_line_start(text, at);
+
+    if (i == 0)
+        return false;
+    while (end > i && (text[end - 1] == ' ' || text[end - 1] == '\t'))
+        end--;
+    if (line && secret_form_placeholder(text, len, i)) {
+        *out = (struct secret_span){at, end};
+        return true;
+    }
+    if (!is_credential(text, i, end, &stop))
+        return false;
+    if (line && end < len && (text[i - 1] == '"' || text[i - 1] == '\'') &&
+        text[end] == text[i - 1])
+        end++;
+    else if (!line && text[stop] != ',')
+        end = stop;
+    *out = (struct secret_span){line ? at : i, end};
+    return true;
+}

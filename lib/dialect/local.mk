@@ -1,0 +1,2 @@
+noinst_LIBRARIES += libdialect.a
+libdialect_a_SOURCES = lib/dialect/dialect.c lib/dialect/dialect.h

@@ -1,0 +1,2 @@
+noinst_LIBRARIES += libbundler.a
+libbundler_a_SOURCES = bundler/outputs.c bundler/outputs.h

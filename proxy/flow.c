@@ -1,0 +1,660 @@
+/*
+ * flow.c - see flow.h. A reader learns the product from the table below.
+ *
+ *   admit ─► own page
+ *     └──► prepare ─► match ─ hit ──► replay
+ *                       └ miss ─ strict ─► miss (424)
+ *                              └ live ───► fetch ─► (record, then the last byte)
+ *
+ * While an upstream answers, the client is served from the same bytes the recorder
+ * keeps; the end of the answer is given to the client only after the exchange is in
+ * the cassette, so what a client has seen whole is never lost.
+ */
+#include "proxy/flow.h"
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "base/log.h"
+#include "net/refusal.h"
+#include "proxy/control.h"
+#include "proxy/misses.h"
+#include "proxy/record.h"
+#include "proxy/replay.h"
+#include "proxy/shared.h"
+#include "proxy/target.h"
+#include "tape/decode.h"
+#include "tape/miss.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define FLOW_MAGIC 0x666c6f77u
+
+enum flow_step {
+    FLOW_ADMIT,
+    FLOW_OWN,
+    FLOW_PREPARE,
+    FLOW_MATCH,
+    FLOW_REPLAY,
+    FLOW_MISS,
+    FLOW_FETCH,
+};
+enum flow_next { FLOW_MORE, FLOW_WAIT };
+
+struct flow {
+    unsigned magic;
+    uint64_t id;
+    enum flow_step step;
+    struct worker *w;
+    struct conn *conn;
+    struct http_request *r; /* NULL once it is done */
+    struct session *session;
+    struct gate_claim claim;
+    struct target target;
+    char session_name[GATE_NAME];
+
+    /* the request as it is stored and matched */
+    int64_t t_ms;
+    char *upstream_url; /* as asked, credentials and all; NULL in replay */
+    struct headers scrubbed_headers; /* when match.headers looks at them */
+    struct buf decoded, scrubbed;
+    const char *body;
+    size_t body_len;
+    struct scrub_counts *counts;
+
+    /* a hit */
+    size_t entry;
+    enum deck_found found;
+    struct replay *replay;
+
+    /* a live exchange */
+    struct fetch_call *call;
+    int status;
+    struct headers res_headers;
+    struct buf raw; /* the response body as it comes */
+    struct exchange_chunk *chunks;
+    size_t n_chunks, cap_chunks;
+    uint64_t first_ns;
+    size_t sent;           /* bytes of raw given to the client */
+    size_t piece, piece_sent;
+    bool streaming;        /* http_stream() was called */
+    bool ended;            /* the upstream is done and the exchange recorded */
+    bool cut;              /* it broke off: so must we */
+    bool too_large;        /* over limits.response_body: passed on, not recorded */
+    bool broken;           /* out of memory for it: neither */
+    struct loop_job deliver_job, free_job;
+};
+
+/* --- answers of our own ------------------------------------------------------------------ */
+
+static void free_text(void *arg)
+{
+    free(arg);
+}
+
+static void reply_text(struct flow *f, int status, const struct headers *h, struct buf *b)
+{
+    size_t len = b->len;
+    char *text = buf_take(b);
+    struct http_reply reply = {.status = status,
+                               .headers = h,
+                               .body = text,
+                               .len = text ? len : 0,
+                               .release = free_text,
+                               .release_arg = text};
+
+    http_reply(f->r, &reply);
+}
+
+static enum flow_next refuse(struct flow *f, int status, const char *code,
+                             const char *message)
+{
+    struct buf body = BUF_INIT(KIB(8));
+    struct headers h = {0};
+    struct err e;
+
+    refusal_body(&body, NULL, code ? code : refusal_code(status), message);
+    (void)!headers_add(&h, "Content-Type", "application/json", &e);
+    if (status == 407)
+        (void)!headers_add(&h, "Proxy-Authenticate", "Basic realm=\"retape\"", &e);
+    reply_text(f, status, &h, &body);
+    headers_fini(&h);
+    return FLOW_WAIT;
+}
+
+/* --- admit: who asks, for what ------------------------------------------------------------- */
+
+static enum flow_next step_admit(struct flow *f)
+{
+    const struct shared *s = f->w->shared;
+    const struct headers *h = http_headers(f->r);
+    struct err e = {0};
+    struct target_request tr = {.conn = f->conn,
+                                .own = s->own,
+                                .routes = s->config->routes,
+                                .n_routes = s->config->n_routes,
+                                .line = http_target(f->r),
+                                .host = headers_find(h, "Host")};
+
+    if (target_of(&f->target, &tr, &f->claim, &e) < 0)
+        return refuse(f, 400, NULL, e.msg);
+    if (!f->claim.session[0])
+        memcpy(f->claim.session, f->conn->claim.session, sizeof f->claim.session);
+    if (!f->claim.token[0])
+        memcpy(f->claim.token, f->conn->claim.token, sizeof f->claim.token);
+    if (!f->claim.session[0] && !f->claim.token[0])
+        gate_basic(headers_find(h, "Proxy-Authorization"), &f->claim);
+    gate_headers(h, &f->claim);
+    if (f->claim.bad)
+        return refuse(f, 400, NULL,
+                      "a session name must match [A-Za-z0-9][A-Za-z0-9._-]{0,63}");
+    if (!gate_token_ok(&f->claim, s->options->token)) {
+        if (f->target.own_origin)
+            return refuse(f, 401, NULL,
+                          "want the token: X-Retape-Token, or /s/<session>:<token>/");
+        return refuse(f, 407, NULL,
+                      "this proxy wants its token as the password of the proxy URL");
+    }
+    f->step = f->target.kind == TARGET_OWN ? FLOW_OWN : FLOW_PREPARE;
+    return FLOW_MORE;
+}
+
+static enum flow_next step_own(struct flow *f)
+{
+    struct control_request c = {.shared = f->w->shared,
+                                .method = http_method(f->r),
+                                .path = f->target.path,
+                                .session = f->claim.session,
+                                .trusted = f->target.named_us ||
+                                           f->w->shared->options->token};
+    struct control_answer a = {.body = BUF_INIT(MIB(64))};
+
+    control_serve(&c, &a);
+    struct headers h = {0};
+    struct err e;
+    (void)!headers_add(&h, "Content-Type", a.type, &e);
+    if (a.allow)
+        (void)!headers_add(&h, "Allow", a.allow, &e);
+    reply_text(f, a.status, &h, &a.body);
+    headers_fini(&h);
+    return FLOW_WAIT;
+}
+
+/* --- prepare: the request as it is stored and matched ------------------------------------------- */
+
+static int find_session(struct flow *f, struct err *e)
+{
+    const char *name = f->claim.session[0] ? f->claim.session
+                                           : f->w->shared->options->session;
+
+    if (f->conn->session && strcmp(f->conn->session->name, name) == 0) {
+        f->session = f->conn->session;
+        return 0;
+    }
+    if (sessions_get(f->w->shared->sessions, name, &f->session, e) < 0)
+        return -1;
+    f->conn->session = f->session;
+    return 0;
+}
+
+static int scrub_request(struct flow *f, struct err *e)
+{
+    const struct config *config = f->w->shared->config;
+    const struct headers *h = http_headers(f->r);
+    const char *coding = headers_find(h, "Content-Encoding");
+
+    f->body = buf_cstr(http_body(f->r));
+    f->body_len = http_body(f->r)->len;
+    if (coding && f->body_len > 0 && decode_knows(coding)) {
+        struct err ignored;
+        f->decoded = BUF_INIT(LIMIT_DECODED_BODY);
+        if (decode_all(coding, f->body, f->body_len, &f->decoded, &ignored) == 0) {
+            f->body = buf_cstr(&f->decoded);
+            f->body_len = f->decoded.len;
+        }
+    }
+    if (scrub_url(config->scrub, &f->target.url, f->counts, e) < 0)
+        return -1;
+    f->scrubbed = BUF_INIT(LIMIT_DECODED_BODY);
+    int hit = scrub_body(config->scrub, SCRUB_REQUEST, headers_find(h, "Content-Type"),
+                         f->body, f->body_len, NULL, &f->scrubbed, f->counts, e);
+    if (hit < 0)
+        return -1;
+    if (hit) {
+        f->body = buf_cstr(&f->scrubbed);
+        f->body_len = f->scrubbed.len;
+    }
+    if (canon_rules_is_default(config->match))
+        return 0;
+    if (headers_copy(&f->scrubbed_headers, h, e) < 0)
+        return -1;
+    return scrub_headers(config->scrub, SCRUB_REQUEST, &f->scrubbed_headers, NULL, e);
+}
+
+static enum flow_next step_prepare(struct flow *f)
+{
+    struct buf url = BUF_INIT(LIMIT_REQUEST_HEAD + KIB(2));
+    struct err e = {0};
+
+    if (find_session(f, &e) < 0)
+        return refuse(f, err_http_status(e.code), err_name(e.code), e.msg);
+    if (f->w->fetch) { /* strict replay neither forwards nor counts */
+        url_text(&f->target.url, &url);
+        f->upstream_url = buf_take(&url);
+        if (scrub_counts_new(&f->counts, f->w->shared->config->scrub, &e) < 0)
+            return refuse(f, 500, err_name(e.code), e.msg);
+    }
+    if (scrub_request(f, &e) < 0)
+        return refuse(f, err_http_status(e.code), err_name(e.code), e.msg);
+    f->step = f->session->deck ? FLOW_MATCH : f->w->fetch ? FLOW_FETCH : FLOW_MISS;
+    return FLOW_MORE;
+}
+
+static struct canon_request canon_of(const struct flow *f)
+{
+    return (struct canon_request){
+        .method = http_method(f->r),
+        .url = &f->target.url,
+        .headers = f->scrubbed_headers.n ? &f->scrubbed_headers : http_headers(f->r),
+        .body = f->body,
+        .body_len = f->body_len};
+}
+
+/* --- match, replay, miss ---------------------------------------------------------------------------- */
+
+static enum flow_next step_match(struct flow *f)
+{
+    struct canon_request req = canon_of(f);
+    struct err e = {0};
+
+    if (deck_take(f->session->deck, &req, &f->found, &f->entry, &e) < 0)
+        return refuse(f, err_http_status(e.code), err_name(e.code), e.msg);
+    if (f->found == FOUND_EXACT || f->found == FOUND_NORMALISED)
+        f->step = FLOW_REPLAY;
+    else
+        f->step = f->w->fetch ? FLOW_FETCH : FLOW_MISS;
+    return FLOW_MORE;
+}
+
+static enum flow_next step_replay(struct flow *f)
+{
+    struct err e = {0};
+
+    if (replay_start(&f->replay, f->w, f->r, f->session->tape, f->entry,
+                     f->w->shared->options->speed, &e) < 0) {
+        log_error("%s: exchange %" PRIu64 ": %s", tape_name(f->session->tape),
+                  tape_entry(f->session->tape, f->entry)->n, e.msg);
+        return refuse(f, 500, err_name(e.code), e.msg);
+    }
+    return FLOW_WAIT;
+}
+
+static enum flow_next step_miss(struct flow *f)
+{
+    struct canon_request req = canon_of(f);
+    struct buf body = BUF_INIT(LIMIT_MISS_BODY), text = BUF_INIT(LIMIT_MISS_BODY);
+    struct headers h = {0};
+    struct miss m;
+    struct err e = {0};
+    uint64_t n = atomic_fetch_add(&f->session->miss, 1) + 1;
+
+    if (miss_explain(&m, f->session->deck, &req, f->found, f->entry, &e) < 0)
+        return refuse(f, 424, err_name(ERR_MISS), e.msg);
+    miss_json(&m, &body);
+    miss_text(&m, &text);
+    misses_put(f->w->shared->misses, f->session->name, n, &body);
+    log_line(LOG_LEVEL_WARN, "session %s: miss %" PRIu64 ": %s", f->session->name, n,
+             buf_cstr(&text));
+    buf_reset(&text);
+    buf_fmt(&text, "%" PRIu64, n);
+    (void)!headers_add(&h, "Content-Type", "application/json", &e);
+    (void)!headers_add(&h, "x-should-retry", "false", &e);
+    (void)!headers_add(&h, "x-retape-miss", buf_cstr(&text), &e);
+    reply_text(f, 424, &h, &body);
+    headers_fini(&h);
+    buf_free(&text);
+    miss_fini(&m);
+    return FLOW_WAIT;
+}
+
+/* --- fetch: a live exchange ------------------------------------------------------------------------------ */
+
+static void free_flow(void *arg)
+{
+    struct flow *f = arg;
+
+    target_fini(&f->target);
+    free(f->upstream_url);
+    headers_fini(&f->scrubbed_headers);
+    headers_fini(&f->res_headers);
+    buf_free(&f->decoded);
+    buf_free(&f->scrubbed);
+    buf_free(&f->raw);
+    free(f->chunks);
+    scrub_counts_free(&f->counts);
+    replay_done(&f->replay);
+    struct worker *w = f->w;
+    conn_release(f->conn);
+    f->magic = 0;
+    free(f);
+    worker_flow_ended(w);
+}
+
+/* Both sides are done with it? */
+static void maybe_free(struct flow *f)
+{
+    if (!f->r && !f->call)
+        loop_defer(f->w->loop, &f->free_job, free_flow, f);
+}
+
+/* Put the exchange into the cassette, however it ended. */
+static void record(struct flow *f, const struct err *failure,
+                   const struct fetch_timing *timing)
+{
+    struct record_request req = {.t_ms = f->t_ms,
+                                 .method = http_method(f->r),
+                                 .url = &f->target.url,
+                                 .headers = http_headers(f->r),
+                                 .body = f->body,
+                                 .body_len = f->body_len,
+                                 .has_body = http_has_body(f->r),
+                                 .counts = f->counts};
+    struct record_response res = {.status = f->status,
+                                  .headers = &f->res_headers,
+                                  .body = buf_cstr(&f->raw),
+                                  .body_len = f->raw.len,
+                                  .chunks = f->chunks,
+                                  .n_chunks = f->n_chunks,
+                                  .timing = *timing};
+    const char *type = headers_find(&f->res_headers, "Content-Type");
+    struct err e = {0};
+
+    if (f->too_large) {
+        (void)atomic_fetch_add(&f->session->failed, 1);
+        log_error("%s: the response is larger than limits.response_body (%zu bytes): "
+                  "passed on, not recorded",
+                  f->target.url.host, f->w->shared->config->max_response_body);
+        return;
+    }
+    res.streamed = f->n_chunks > 0 &&
+                   (!headers_find(&f->res_headers, "Content-Length") ||
+                    (type && strncasecmp(type, "text/event-stream", 17) == 0));
+    if (record_exchange(f->w->shared->config, f->session, &req, &res, failure, &e) < 0)
+        log_error("session %s: exchange not recorded: %s", f->session->name, e.msg);
+}
+
+/* Bytes for the client out of what the upstream has sent so far, piece by piece. */
+static ssize_t next_piece(void *arg, char *to, size_t max)
+{
+    struct flow *f = arg;
+
+    must(f->magic == FLOW_MAGIC);
+    if (f->broken)
+        return HTTP_CUT;
+    if (f->piece == f->n_chunks) {
+        if (!f->ended)
+            return HTTP_WAIT;
+        return f->cut ? HTTP_CUT : HTTP_END;
+    }
+    size_t left = (size_t)f->chunks[f->piece].len - f->piece_sent;
+    size_t n = left < max ? left : max;
+    memcpy(to, f->raw.data + f->sent, n);
+    f->sent += n;
+    f->piece_sent += n;
+    if (n == left) {
+        f->piece++;
+        f->piece_sent = 0;
+    }
+    if (f->too_large) { /* nothing is kept for the recorder */
+        buf_eat(&f->raw, f->sent);
+        f->sent = 0;
+    }
+    if (f->call && f->raw.len - f->sent < LIMIT_STREAM_AHEAD / 2)
+        fetch_resume(f->call);
+    return (ssize_t)n;
+}
+
+static int64_t declared_length(const struct flow *f)
+{
+    const char *text = headers_find(&f->res_headers, "Content-Length");
+
+    return text && *text ? (int64_t)strtoll(text, NULL, 10) : -1;
+}
+
+/* At the end of the turn in which the head came: a body that is all there goes out in
+ * one piece, any other as it comes. */
+static void deliver(void *arg)
+{
+    struct flow *f = arg;
+
+    must(f->magic == FLOW_MAGIC);
+    if (!f->r || http_is_answered(f->r))
+        return;
+    bool head_only = strcmp(http_method(f->r), "HEAD") == 0;
+    bool framed = declared_length(f) >= 0 || f->raw.len == 0;
+    if (f->ended && !f->cut && !f->too_large && !head_only && framed) {
+        struct http_reply reply = {.status = f->status,
+                                   .headers = &f->res_headers,
+                                   .body = f->raw.data,
+                                   .len = f->raw.len};
+        http_reply(f->r, &reply);
+        return;
+    }
+    struct http_stream s = {.status = f->status,
+                            .headers = &f->res_headers,
+                            .length = declared_length(f),
+                            .source = next_piece,
+                            .arg = f};
+    http_stream(f->r, &s);
+}
+
+static void on_head(void *arg, int status, const struct headers *headers)
+{
+    struct flow *f = arg;
+    struct err e;
+
+    must(f->magic == FLOW_MAGIC);
+    f->status = status;
+    if (headers_copy(&f->res_headers, headers, &e) < 0)
+        log_error("%s", e.msg);
+    headers_remove_hop_by_hop(&f->res_headers);
+    f->first_ns = clock_mono_ns();
+    loop_defer(f->w->loop, &f->deliver_job, deliver, f);
+}
+
+static void add_chunk(struct flow *f, size_t len)
+{
+    if (f->n_chunks == f->cap_chunks) {
+        size_t cap = f->cap_chunks ? f->cap_chunks * 2 : 16;
+        struct exchange_chunk *v = realloc(f->chunks, cap * sizeof *v);
+        must(v != NULL); /* 16 bytes beside a piece that was just stored */
+        f->chunks = v;
+        f->cap_chunks = cap;
+    }
+    uint64_t ms = (clock_mono_ns() - f->first_ns) / 1000000;
+    f->chunks[f->n_chunks++] = (struct exchange_chunk){(uint32_t)ms, len};
+}
+
+static void on_data(void *arg, const char *data, size_t len)
+{
+    struct flow *f = arg;
+
+    must(f->magic == FLOW_MAGIC);
+    if (len == 0)
+        return;
+    if (!f->too_large && f->raw.len + len > f->w->shared->config->max_response_body) {
+        f->too_large = true;
+        buf_eat(&f->raw, f->sent);
+        f->sent = 0;
+    }
+    buf_add(&f->raw, data, len);
+    if (f->raw.failed) {
+        f->broken = f->too_large = true;
+        if (f->r)
+            http_wake(f->r);
+        return;
+    }
+    add_chunk(f, len);
+    if (f->raw.len - f->sent > LIMIT_STREAM_AHEAD)
+        fetch_pause(f->call);
+    if (f->r)
+        http_wake(f->r);
+}
+
+static void on_fetched(void *arg, const struct err *failure,
+                       const struct fetch_timing *timing)
+{
+    struct flow *f = arg;
+
+    must(f->magic == FLOW_MAGIC);
+    f->call = NULL;
+    record(f, failure, timing);
+    f->ended = true;
+    f->cut = failure != NULL;
+    if (f->status == 0) {
+        replay_failure(f->r, failure ? failure->code : ERR_PEER,
+                       failure ? failure->msg : "no answer");
+        return;
+    }
+    deliver(f);
+    http_wake(f->r);
+}
+
+static bool egress_allowed(const struct config *config, const char *host)
+{
+    if (!config->egress_allow)
+        return true;
+    for (const char *const *p = config->egress_allow; *p; p++)
+        if (canon_host_covers(*p, host))
+            return true;
+    return false;
+}
+
+/* What goes upstream: the client's fields but ours, and Host only when it is the
+ * upstream's own name (on a route it is ours). */
+static int upstream_headers(const struct flow *f, struct headers *out, struct err *e)
+{
+    if (headers_copy(out, http_headers(f->r), e) < 0)
+        return -1;
+    headers_remove_hop_by_hop(out);
+    headers_remove(out, "X-Retape-Session");
+    headers_remove(out, "X-Retape-Token");
+    if (f->target.own_origin)
+        headers_remove(out, "Host");
+    return 0;
+}
+
+static enum flow_next step_fetch(struct flow *f)
+{
+    static const struct fetch_events events = {on_head, on_data, on_fetched};
+    struct headers h = {0};
+    struct err e = {0};
+
+    if (!egress_allowed(f->w->shared->config, f->target.url.host)) {
+        (void)atomic_fetch_add(&f->w->shared->blocked, 1);
+        return refuse(f, 403, NULL, "this host is not in egress.allow of retape.json");
+    }
+    if (headers_find(http_headers(f->r), "Upgrade") &&
+        headers_has_token(http_headers(f->r), "Connection", "Upgrade"))
+        return refuse(f, 501, "E_UPGRADE",
+                      "protocol upgrades (WebSocket) are not recorded by this version; "
+                      "pass the host through with --tunnel HOST");
+    if (upstream_headers(f, &h, &e) < 0) {
+        headers_fini(&h);
+        return refuse(f, 500, err_name(e.code), e.msg);
+    }
+    f->raw = BUF_INIT(f->w->shared->config->max_response_body + MIB(2));
+    struct fetch_request req = {.method = http_method(f->r),
+                                .url = f->upstream_url,
+                                .headers = &h,
+                                .body = buf_cstr(http_body(f->r)),
+                                .body_len = http_body(f->r)->len,
+                                .has_body = http_has_body(f->r)};
+    int rc = fetch_start(f->w->fetch, &req, &events, f, &f->call, &e);
+    headers_fini(&h);
+    return rc < 0 ? refuse(f, 500, err_name(e.code), e.msg) : FLOW_WAIT;
+}
+
+/* --- the table --------------------------------------------------------------------------------------------- */
+
+typedef enum flow_next flow_step_fn(struct flow *f);
+static const struct {
+    const char *name;
+    flow_step_fn *run;
+} flow_steps[] = {
+    [FLOW_ADMIT] = {"admit", step_admit},       /* who asks, and for what? */
+    [FLOW_OWN] = {"own", step_own},             /* a page of our own */
+    [FLOW_PREPARE] = {"prepare", step_prepare}, /* session, scrubbed request */
+    [FLOW_MATCH] = {"match", step_match},       /* cassette hit or miss? */
+    [FLOW_REPLAY] = {"replay", step_replay},    /* hit: play it back */
+    [FLOW_MISS] = {"miss", step_miss},          /* strict: say why not */
+    [FLOW_FETCH] = {"fetch", step_fetch},       /* live: forward and record */
+};
+
+static void run(struct flow *f)
+{
+    enum flow_next next;
+
+    do {
+        must(f->step < COUNT_OF(flow_steps));
+        log_debug("flow %" PRIu64 " %s", f->id, flow_steps[f->step].name);
+        next = flow_steps[f->step].run(f);
+    } while (next == FLOW_MORE);
+}
+
+void flow_begin(void *conn, struct http_request *r)
+{
+    struct conn *c = conn_check(conn);
+    struct flow *f = calloc(1, sizeof *f);
+
+    must(f != NULL);
+    f->magic = FLOW_MAGIC;
+    f->id = atomic_fetch_add(&c->worker->shared->requests, 1) + 1;
+    f->w = c->worker;
+    f->conn = c;
+    f->r = r;
+    f->t_ms = clock_wall_ms();
+    conn_hold(c);
+    f->w->flows++;
+    http_set_user(r, f);
+    run(f);
+}
+
+/* The client went away: nobody is left to fetch for. */
+static void abandon(struct flow *f)
+{
+    static const struct fetch_timing none = {0};
+    struct err gone = {0};
+
+    if (!f->call)
+        return;
+    fetch_cancel(&f->call);
+    err_set(&gone, ERR_GONE, "the client closed its connection after %zu bytes", f->sent);
+    record(f, &gone, &none);
+    f->ended = f->cut = true;
+}
+
+bool flow_hangup(struct http_request *r)
+{
+    struct flow *f = http_user(r);
+
+    must(f && f->magic == FLOW_MAGIC);
+    bool live = f->call != NULL;
+    abandon(f);
+    return live;
+}
+
+void flow_done(struct http_request *r, bool complete)
+{
+    struct flow *f = http_user(r);
+
+    must(f && f->magic == FLOW_MAGIC);
+    if (!complete)
+        abandon(f);
+    f->r = NULL;
+    if (f->call) /* answered in full before its upstream ended: cannot be */
+        fetch_cancel(&f->call);
+    maybe_free(f);
+}

@@ -1,0 +1,2 @@
+dist_man_MANS += docs/man/retape.1
+EXTRA_DIST += docs/CONFIG.md docs/retape.schema.json

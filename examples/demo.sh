@@ -76,7 +76,8 @@ step '4. Somebody changes a prompt. Replay does not guess: it fails and says whe
 status=0
 "$RETAPE" replay --cassettes cassettes --output outputs -- "$python" "$here/agent.py" \
     'What is the weather in Rome?' >changed.txt 2>changed.log || status=$?
-indent changed.log
+awk '/nearest:/ && near++ { exit } { print }' changed.log | fold -s -w 84 >reason.txt
+indent reason.txt
 [ "$status" -eq 2 ] || bad "exit status $status, expected 2"
 grep -q E_REPLAY_MISSING_DEPENDENCY changed.log || bad 'the reason is not named'
 grep -q /messages/1/content changed.log || bad 'the place is not named'
@@ -84,4 +85,4 @@ good 'exit status 2, and the reason names the message that changed'
 
 step 'Everything held.'
 printf '      The files are in %s: look at cassettes/default.jsonl, or run\n' "$work"
-printf '      %s show --cassettes %s/cassettes\n' "$RETAPE" "$work"
+printf '      %s show --cassettes %s/cassettes default\n' "$RETAPE" "$work"

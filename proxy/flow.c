@@ -433,7 +433,10 @@ static void deliver(void *arg)
     if (!f->r || http_is_answered(f->r))
         return;
     bool head_only = strcmp(http_method(f->r), "HEAD") == 0;
-    bool framed = declared_length(f) >= 0 || f->raw.len == 0;
+    bool bare = f->status == 204 || f->status == 304;
+    bool framed = bare || declared_length(f) >= 0 || f->raw.len == 0;
+    if (!f->ended && (head_only || bare))
+        return; /* the end comes with the head */
     if (f->ended && !f->cut && !f->too_large && !head_only && framed) {
         struct http_reply reply = {.status = f->status,
                                    .headers = &f->res_headers,
@@ -450,6 +453,14 @@ static void deliver(void *arg)
     http_stream(f->r, &s);
 }
 
+/* Once more to the back of the queue: the upstream's end may be in the same turn. */
+static void deliver_soon(void *arg)
+{
+    struct flow *f = arg;
+
+    loop_defer(f->w->loop, &f->deliver_job, deliver, f);
+}
+
 static void on_head(void *arg, int status, const struct headers *headers)
 {
     struct flow *f = arg;
@@ -461,7 +472,7 @@ static void on_head(void *arg, int status, const struct headers *headers)
         log_error("%s", e.msg);
     headers_remove_hop_by_hop(&f->res_headers);
     f->first_ns = clock_mono_ns();
-    loop_defer(f->w->loop, &f->deliver_job, deliver, f);
+    loop_defer(f->w->loop, &f->deliver_job, deliver_soon, f);
 }
 
 static void add_chunk(struct flow *f, size_t len)

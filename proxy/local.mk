@@ -38,5 +38,4 @@ libproxy_a_SOURCES = \
 
 bin_PROGRAMS += retape
 retape_SOURCES = proxy/main.c
-retape_LDADD = libproxy.a libcerts.a libdialect.a libtape.a libnet.a libpack.a libbase.a \
-	$(ALL_LIBS)
+

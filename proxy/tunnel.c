@@ -308,8 +308,10 @@ static bool push_plain(struct tunnel *t)
         if (t->fault.status) /* refused: read on only to see the end */
             buf_reset(&t->plain);
         if (t->cleared == 0 && t->plain.len > 0) {
-            long n = guard_pass(&t->guard, t->plain.data, t->plain.len, &t->fault);
+            struct guard_fault fault;
+            long n = guard_pass(&t->guard, t->plain.data, t->plain.len, &fault);
             if (n < 0) {
+                t->fault = fault;
                 refuse(t);
                 return false;
             }
@@ -544,6 +546,21 @@ int tunnel_start(struct worker *w, int fd, struct conn *conn, struct err *e)
     }
     loop_timer_set(w->loop, &t->timer, LIMIT_FIRST_BYTE_MS, on_timeout, t);
     return 0;
+}
+
+bool tunnel_settle_all(struct worker *w)
+{
+    bool settled = true;
+
+    for (struct tunnel *t = w->tunnels, *next; t; t = next) {
+        next = t->next;
+        if (!t->ending)
+            pump_out(t, true);
+        if (!t->dead && !t->ending)
+            say_goodbye(t);
+        settled &= t->dead;
+    }
+    return settled;
 }
 
 void tunnel_end_all(struct worker *w)

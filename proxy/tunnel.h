@@ -28,6 +28,9 @@ int tunnel_start(struct worker *w, int fd, struct conn *conn, struct err *e) MUS
 /* The HTTP server has closed its end (its on_closed event). */
 void tunnel_http_closed(struct tunnel *t);
 
+/* No request is left: send what is unsent and say goodbye. True when all are closed. */
+bool tunnel_settle_all(struct worker *w);
+
 /* End all tunnels of a worker. */
 void tunnel_end_all(struct worker *w);
 

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #define DRAIN_MS 10000 /* a stream in flight gets this long at the end */
+#define SETTLE_MS 10   /* between looks whether its last bytes have gone */
 
 static void on_closed(void *conn)
 {
@@ -87,16 +88,26 @@ static void stop(void *arg)
     loop_stop(w->loop);
 }
 
+/* The last answers may still be on their way through the tunnels. */
+static void settle(void *arg)
+{
+    struct worker *w = arg;
+
+    if (tunnel_settle_all(w))
+        stop(w);
+    else
+        loop_timer_set(w->loop, &w->settle_timer, SETTLE_MS, settle, w);
+}
+
 static void drain(void *arg)
 {
     struct worker *w = arg;
 
     w->draining = true;
     listener_stop(w->listener);
+    loop_timer_set(w->loop, &w->drain_timer, DRAIN_MS, stop, w);
     if (w->flows == 0)
-        stop(w);
-    else
-        loop_timer_set(w->loop, &w->drain_timer, DRAIN_MS, stop, w);
+        settle(w);
 }
 
 void worker_drain(struct worker *w)
@@ -108,7 +119,7 @@ void worker_flow_ended(struct worker *w)
 {
     w->flows--;
     if (w->draining && w->flows == 0)
-        stop(w);
+        loop_timer_set(w->loop, &w->settle_timer, 0, settle, w);
 }
 
 void worker_join(struct worker *w)

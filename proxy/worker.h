@@ -39,7 +39,7 @@ struct worker {
     bool draining;
     pthread_t thread;
     struct loop_job drain_job;
-    struct loop_timer drain_timer;
+    struct loop_timer drain_timer, settle_timer;
 };
 
 #define WORKER_SCRATCH 65536
@@ -50,7 +50,8 @@ int worker_start(struct worker *w, struct shared *s, int listen_fd,
 /* Stop accepting, let requests in flight finish (bounded), stop the loop. */
 void worker_drain(struct worker *w);
 void worker_join(struct worker *w);
-/* A request ended; when draining and none is left, the loop stops. */
+/* A request ended; when draining and none is left, the loop stops once the last bytes
+ * have gone. */
 void worker_flow_ended(struct worker *w);
 
 #endif

@@ -567,6 +567,12 @@ static void on_connection(void *cls, struct MHD_Connection *mhd, void **socket_c
 
 /* --- hang-ups ------------------------------------------------------------------------- */
 
+/* Is somebody above working on a request of it? */
+static bool is_busy(const struct httpd_conn *c)
+{
+    return c->current && c->current->seen;
+}
+
 static void give_up(struct httpd_conn *c)
 {
     struct http_request *r = c->current;
@@ -584,10 +590,10 @@ void httpd_hangup(struct httpd_conn *c)
     must(c->magic == CONN_MAGIC);
     if (c->closed || c->gone)
         return;
-    if (c->current && c->current->seen)
+    if (is_busy(c))
         (void)c->h->events.on_hangup(c->current);
     give_up(c);
-    if (!c->current)
+    if (!is_busy(c))
         ask_for_edge(c);
 }
 
@@ -597,9 +603,9 @@ void httpd_finish(struct httpd_conn *c)
     if (c->closed || c->fin)
         return;
     c->fin = true;
-    if (!c->current)
+    if (!is_busy(c)) /* also when its request can never become whole */
         ask_for_edge(c);
-    else if (c->current->seen && c->h->events.on_hangup(c->current))
+    else if (c->h->events.on_hangup(c->current))
         give_up(c);
 }
 
@@ -624,7 +630,7 @@ static void renew_edges(struct httpd *h)
         struct httpd_conn *c = h->half_open;
         h->half_open = c->next_half_open;
         c->listed = false;
-        if (!c->current)
+        if (!is_busy(c))
             (void)shutdown(c->fd, SHUT_RD);
     }
 }

@@ -32,7 +32,9 @@ bool cassette_name_ok(const char *session);
 char *cassette_path(const char *dir, const char *session);
 
 /* Makes dir when it does not exist. ERR_EXISTS with CASSETTE_NEW on an existing file.
- * *warned (may be NULL) is set when a torn last line was cut. */
+ * *warned (may be NULL) is set when a torn last line was cut. With CASSETTE_OVERWRITE the
+ * old file stays until the new one has its first exchange and then is replaced at once;
+ * a run that records nothing leaves it as it was. */
 int cassette_open(struct cassette **out, const char *dir, const char *session,
                   enum cassette_open_how how, bool *warned, struct err *e) MUST_CHECK;
 

@@ -15,9 +15,11 @@
 
 /* One difference between two JSON values, texts cut for people at 200 bytes. */
 struct miss_difference {
-    char *at;       /* JSON pointer; "" is the whole body; "?name" a query parameter,
-                       "@method" "@path" "@host" other parts of the request */
-    char *recorded; /* JSON text, or NULL when absent */
+    char *at;       /* JSON pointer into the canonical body; "" is the whole body,
+                       "@line N" a line of a text, "?name" a query parameter, "@method"
+                       "@path" "@host" "@header name" other parts of the request */
+    char *recorded; /* JSON text, or NULL when absent; values that are too long are
+                       JSON strings of an excerpt */
     char *asked;
 };
 

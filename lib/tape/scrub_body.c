@@ -114,7 +114,7 @@ static void find_in_lines(const struct scrub *s, enum scrub_kind kind, const cha
     for (size_t at = 0; at < len; at = next_line(body, len, at)) {
         size_t from = at, to = at + line_length(body, len, at);
         if (kind == BODY_EVENTS && begins(body + at, to - at, "data:"))
-            from += body[at + 5] == ' ' && at + 5 < to ? 6 : 5;
+            from += at + 5 < to && body[at + 5] == ' ' ? 6 : 5;
         else if (kind == BODY_LINES && begins(body + at, to - at, "\x1e"))
             from += 1; /* RFC 7464 */
         else if (kind == BODY_EVENTS) {

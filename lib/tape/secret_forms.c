@@ -152,6 +152,8 @@ static size_t token_end(const char *text, size_t len, size_t at)
     return i;
 }
 
+static bool is_quote(char c) { return c == '"' || c == '\'' || c == '`'; }
+
 /* Words that follow "Bearer" or "Authorization: Basic" in manuals, not in requests. */
 static bool is_manual_word(const char *text, size_t len)
 {
@@ -186,8 +188,8 @@ bool secret_form_bearer(const char *text, size_t len, size_t at, struct secret_s
     if (end == token || !in('a', text, len, token))
         return false;
     secret_shape_texture(text + token, end - token, &look);
-    whole = end - token >= 4 && (at == 0 || strchr("\"'`", text[at - 1])) &&
-            (end == len || strchr("\"'`\\", text[end]));
+    whole = end - token >= 4 && (at == 0 || is_quote(text[at - 1])) &&
+            (end == len || is_quote(text[end]) || text[end] == '\\');
     if (!(look.digits && (whole || end - token >= 16)) && look.run < 24)
         return false;
     *out = (struct secret_span){at, end};
@@ -308,7 +310,7 @@ bool secret_form_authorization(const char *text, size_t len, size_t at,
     if (line && end < len && (text[i - 1] == '"' || text[i - 1] == '\'') &&
         text[end] == text[i - 1])
         end++;
-    else if (!line && text[stop] != ',')
+    else if (!line && (stop >= len || text[stop] != ','))
         end = stop;
     *out = (struct secret_span){line ? at : i, end};
     return true;

@@ -282,15 +282,31 @@ static void widen(const char *text, size_t len, size_t *at, size_t *end)
         ++*end;
 }
 
+/* glibc's own interface: the text has a length, not an end, and places are those of the
+ * whole text. It locks the pattern, so threads may share it. */
+static bool search(const struct pattern *p, const char *text, size_t len, size_t from,
+                   size_t *at, size_t *end)
+{
+    struct re_pattern_buffer *re = (struct re_pattern_buffer *)&p->regex;
+    regoff_t n = (regoff_t)len, start, length;
+
+    if (len > INT32_MAX)
+        return false;
+    start = re_search(re, text, n, (regoff_t)from, n - (regoff_t)from, NULL);
+    if (start < 0)
+        return false;
+    length = re_match(re, text, n, start, NULL);
+    *at = (size_t)start;
+    *end = *at + (length > 0 ? (size_t)length : 0);
+    return true;
+}
+
 static void next_of_pattern(const struct pattern *p, const char *text, size_t len,
                             size_t from, struct secret_find *out)
 {
-    while (from < len) {
-        regmatch_t m = {.rm_so = (regoff_t)from, .rm_eo = (regoff_t)len};
-        if (len > INT32_MAX ||
-            regexec(&p->regex, text, 1, &m, REG_STARTEND | (from ? REG_NOTBOL : 0)) != 0)
-            break;
-        size_t at = (size_t)m.rm_so, end = (size_t)m.rm_eo;
+    size_t at, end;
+
+    while (from < len && search(p, text, len, from, &at, &end)) {
         if (end == at) {
             from = end + 1;
             continue;

@@ -37,7 +37,7 @@ COLUMNS = ("work", "unit", "retape", "reference", "", "ratio", "cpu", "target", 
 class Table:
     """Rows are printed as they come; a target is a pair ('>=', 1.2) or None."""
 
-    LAYOUT = "{:<44} {:<7} {:>10} {:>10}  {:<18} {:>7} {:>6} {:>8}  {}"
+    LAYOUT = "{:<47} {:<7} {:>10} {:>10}  {:<18} {:>7} {:>6} {:>8}  {}"
 
     def __init__(self):
         self.failed = 0
@@ -64,7 +64,7 @@ class Table:
 
     def broken(self, name, reason):
         self.failed += 1
-        print(f"{name:<44} did not run: {reason}", flush=True)
+        print(f"{name:<47} did not run: {reason}", flush=True)
 
 
 def on_load_core(*command):

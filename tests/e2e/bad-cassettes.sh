@@ -17,14 +17,14 @@ cp "$tapes/default.jsonl" "$good"
 broken_tape() { # WORDS: the cassette as it stands is refused with these words
     start_fails 2 "$1" replay --listen 127.0.0.1:0 --cassettes "$tapes"
     has default.jsonl refused.log
-    start_fails 2 "$1" show --cassettes "$tapes" --session default
+    start_fails 2 "$1" show --cassettes "$tapes" default
 }
 sed '3s/.*/{"exchange":/' "$good" >"$tapes/default.jsonl"
 broken_tape 'line 3'
 sed '2s/.*/[1,2]/' "$good" >"$tapes/default.jsonl"
 broken_tape 'line 2'
 sed '1s/"cassette":1/"cassette":2/' "$good" >"$tapes/default.jsonl"
-broken_tape 'version 2'
+broken_tape 'cassette format 2'
 sed 1d "$good" >"$tapes/default.jsonl"
 broken_tape 'line 1'
 : >"$tapes/default.jsonl"

@@ -7,11 +7,8 @@ start_origin <<'ORIGIN'
 on POST /*
 reply 200 text/plain
 body ok
-on GET /big
-reply 200 text/plain
-body @big
 ORIGIN
-echo '{"limits": {"request_body": 2000, "response_body": 100000}}' >retape.json
+echo '{"limits": {"request_body": 2000}}' >retape.json
 head -c 2000 /dev/zero | tr '\0' a >most
 printf a | cat most - >over
 chunked='Transfer-Encoding:chunked'
@@ -20,7 +17,7 @@ start_proxy record
 is "$(status POST /sized most)" 200 'at the limit'
 is "$(status POST /chunked most -H "$chunked")" 200 'at the limit, in chunks'
 is "$(status POST /sized over)" 413 'over the limit'
-has E_LIMIT body
+has E_BODY_TOO_LARGE body
 is "$(status POST /chunked over -H "$chunked")" 413 'over the limit, in chunks'
 is "$(status POST /sized most)" 200 'and on we go'
 stop_proxy

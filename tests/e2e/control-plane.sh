@@ -11,7 +11,7 @@ ORIGIN
 start_proxy record
 send POST /v1 "$data/hello.json" -H 'Authorization: Bearer sk-live-control'
 own /__retape/exchanges >page
-has https://llm.test/v1 page
+is "$(pick page recorded)" 1
 stop_proxy
 stop_origin
 

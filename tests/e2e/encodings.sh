@@ -64,4 +64,4 @@ for path in broken unknown; do
     same $path.raw $path.again
     has Content-Encoding $path.head
 done
-counts default 5 1 0 0
+counts default 6 0 0 0

@@ -35,6 +35,6 @@ is "$(cat got)" 3 'exit status'
 grep -qi 'space' record.log || fail 'the reason is not said'
 mkdir "$work/saved"
 cp saved.jsonl "$work/saved/default.jsonl"
-"$RETAPE" show --cassettes "$work/saved" --session default --json >shown 2>show.log ||
+"$RETAPE" show --cassettes "$work/saved" default --json >shown 2>show.log ||
     fail 'what was written does not open'
 has /small shown

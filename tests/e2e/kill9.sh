@@ -17,7 +17,7 @@ for round in $(seq "${KILLS:-5}"); do
     proxy_pid=''
     is $proxy_status 137 'killed'
     for session in s0 s1; do
-        "$RETAPE" show --cassettes "$tapes" --session "$session" --json >shown 2>show.log ||
+        "$RETAPE" show --cassettes "$tapes" "$session" --json >shown 2>show.log ||
             fail "$session does not open after round $round"
     done
 done

@@ -9,7 +9,7 @@ reply 200 application/json
 body {"ok":true}
 ORIGIN
 printf '{"model":"m","n":1,"messages":[{"role":"user","content":"hi"}]}' >json
-printf '{ "messages":[ {"content":"hi", "role":"user"} ],\n "n":1.0, "model":"\\u006d"}' >json2
+printf '{ "messages":[ {"content":"hi", "role":"user"} ],\n "n":1, "model":"\\u006d"}' >json2
 form='Content-Type:application/x-www-form-urlencoded'
 
 start_proxy record
@@ -27,6 +27,7 @@ counts default 0 2 0 0
 start_proxy replay
 for different in '{"model":"m","n":2,"messages":[{"role":"user","content":"hi"}]}' \
     '{"model":"m","n":1,"messages":[{"role":"user","content":"hi "}]}' \
+    '{"model":"m","n":1.0,"messages":[{"role":"user","content":"hi"}]}' \
     '{"model":"m","n":"1","messages":[{"role":"user","content":"hi"}]}' \
     '{"model":"m","n":1,"messages":[{"role":"user","content":"hi"}],"x":null}'; do
     printf '%s' "$different" >other
@@ -37,4 +38,4 @@ is "$(status POST '/JSON?a=1&b=two%20words' json)" 424 'other path'
 is "$(status PUT '/json?a=1&b=two%20words' json)" 424 'other method'
 is "$(status POST 'https://tools.test/json?a=1&b=two%20words' json)" 424 'other host'
 stop_proxy 2
-counts default 0 0 8 2
+counts default 0 0 9 2

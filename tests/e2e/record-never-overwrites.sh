@@ -10,12 +10,11 @@ body x
 ORIGIN
 start_proxy record
 send GET /first -
-start_fails 2 E_CASSETTE_BUSY record --cassettes "$tapes" --append -- true
+start_fails 2 'another recorder' record --cassettes "$tapes" --append -- true
 stop_proxy
 cp "$tapes/default.jsonl" before
 
 start_fails 2 --append record --cassettes "$tapes" -- true
-has E_CASSETTE_EXISTS refused.log
 same before "$tapes/default.jsonl"
 
 start_proxy record --append

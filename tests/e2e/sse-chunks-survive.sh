@@ -31,7 +31,7 @@ origin_hits 1
 stop_origin
 
 is "$(wc -l <live)" 7 'status, five pieces and the end'
-has '26 "lo\"}\n\ndata: {\"del"' live
+has '17 "lo\"}\n\ndata: {\"del"' live
 
 start_proxy replay
 raw_tls --show chunks <request >again

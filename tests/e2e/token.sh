@@ -11,7 +11,8 @@ start_proxy record --token open-sesame
 is "$(status GET http://llm.test/x -)" 407 'no credentials'
 is "$(status GET http://llm.test/x - --proxy "http://run-1:wrong@$proxy")" 407 'wrong token'
 is "$(status GET http://llm.test/x - --proxy "http://run-1:open-sesame@$proxy")" 200
-is "$(status GET /x - -w '%{http_connect}' 2>connect.log || true)" 407000 'CONNECT'
+! send GET /x - 2>connect.log || fail 'CONNECT without credentials'
+has 407 connect.log
 is "$(status GET /x - --proxy "http://run-1:open-sesame@$proxy")" 200 'CONNECT with it'
 is "$(own /to/https/llm.test/x -o body -w '%{http_code}')" 401 'own origin'
 is "$(own /to/https/llm.test/x -o body -w '%{http_code}' -H 'X-Retape-Token: open-sesame')" 200

@@ -62,6 +62,7 @@ struct flow {
     struct buf decoded, scrubbed;
     const char *body;
     size_t body_len;
+    struct digest_xxh3 body_xxh3; /* set when there is a deck to look it up in */
     struct scrub_counts *counts;
 
     /* a hit */
@@ -199,6 +200,29 @@ static int find_session(struct flow *f, struct err *e)
     return 0;
 }
 
+/* The usual hit is byte for byte what was recorded, and that is clean already. */
+static int scrub_request_body(struct flow *f, struct err *e)
+{
+    const struct deck *deck = f->session->deck;
+
+    if (deck) {
+        f->body_xxh3 = digest_xxh3(f->body, f->body_len);
+        if (deck_has_body(deck, f->body_xxh3))
+            return 0;
+    }
+    f->scrubbed = BUF_INIT(LIMIT_DECODED_BODY);
+    int hit = scrub_body(f->w->shared->config->scrub, SCRUB_REQUEST,
+                         headers_find(http_headers(f->r), "Content-Type"), f->body,
+                         f->body_len, NULL, &f->scrubbed, f->counts, e);
+    if (hit <= 0)
+        return hit;
+    f->body = buf_cstr(&f->scrubbed);
+    f->body_len = f->scrubbed.len;
+    if (deck)
+        f->body_xxh3 = digest_xxh3(f->body, f->body_len);
+    return 0;
+}
+
 static int scrub_request(struct flow *f, struct err *e)
 {
     const struct config *config = f->w->shared->config;
@@ -217,15 +241,8 @@ static int scrub_request(struct flow *f, struct err *e)
     }
     if (scrub_url(config->scrub, &f->target.url, f->counts, e) < 0)
         return -1;
-    f->scrubbed = BUF_INIT(LIMIT_DECODED_BODY);
-    int hit = scrub_body(config->scrub, SCRUB_REQUEST, headers_find(h, "Content-Type"),
-                         f->body, f->body_len, NULL, &f->scrubbed, f->counts, e);
-    if (hit < 0)
+    if (scrub_request_body(f, e) < 0)
         return -1;
-    if (hit) {
-        f->body = buf_cstr(&f->scrubbed);
-        f->body_len = f->scrubbed.len;
-    }
     if (canon_rules_is_default(config->match))
         return 0;
     if (headers_copy(&f->scrubbed_headers, h, e) < 0)
@@ -269,7 +286,7 @@ static enum flow_next step_match(struct flow *f)
     struct canon_request req = canon_of(f);
     struct err e = {0};
 
-    if (deck_take(f->session->deck, &req, &f->found, &f->entry, &e) < 0)
+    if (deck_take(f->session->deck, &req, f->body_xxh3, &f->found, &f->entry, &e) < 0)
         return refuse(f, err_http_status(e.code), err_name(e.code), e.msg);
     if (f->found == FOUND_EXACT || f->found == FOUND_NORMALISED)
         f->step = FLOW_REPLAY;

@@ -49,4 +49,17 @@
 #define LIMIT_CONNECT_MS 30000        /* upstream connect and handshake */
 #define LIMIT_UPSTREAM_IDLE_S 600     /* upstream says nothing: reasoning models think */
 
+/* Bundles: the ceilings of the format (docs/FORMATS.md), the same for all its readers. */
+#define LIMIT_BUNDLE_SOURCE MIB(100)  /* the archive, with whatever is behind it */
+#define LIMIT_BUNDLE_DECODED MIB(1024) /* the tar stream: stops bombs */
+#define LIMIT_BUNDLE_MEMBER MIB(500)  /* one member */
+#define LIMIT_BUNDLE_MANIFEST MIB(10) /* manifest.json */
+#define LIMIT_BUNDLE_PATH 256         /* bytes of a member's path, read */
+#define LIMIT_BUNDLE_ENTRIES 100000   /* members, the manifest included */
+#define LIMIT_BUNDLE_DEPTH 64         /* nesting of manifest.json */
+#define LIMIT_BUNDLE_PAX KIB(64)      /* one extended header: names and times are short */
+#define LIMIT_FINDINGS 1000           /* kept of one bundle; the rest is counted */
+#define LIMIT_SCAN_HITS 32            /* kept of one member; the rest is counted */
+#define LIMIT_SCAN_RULES_FILE KIB(256) /* --rules FILE */
+
 #endif

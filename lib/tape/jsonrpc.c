@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ENDS 4096 /* bytes of a body's ends that jsonrpc_is() looks at */
+
 /* ---- what is JSON-RPC ---- */
 
 static bool is_message(yyjson_val *val)
@@ -43,8 +45,21 @@ static yyjson_doc *read_messages(const char *text, size_t len)
     return doc;
 }
 
+/* Every writer puts "jsonrpc" before or right after the parameters, so a long body that
+ * names it at neither end need not be parsed: chat requests are asked here too. */
+static bool names_jsonrpc(const char *body, size_t len)
+{
+    static const char name[] = "\"jsonrpc\"";
+    size_t window = len < ENDS ? len : ENDS;
+
+    return memmem(body, window, name, sizeof name - 1) ||
+           memmem(body + len - window, window, name, sizeof name - 1);
+}
+
 bool jsonrpc_is(const char *body, size_t len)
 {
+    if (!names_jsonrpc(body, len))
+        return false;
     yyjson_doc *doc = read_messages(body, len);
 
     yyjson_doc_free(doc);

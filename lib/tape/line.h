@@ -67,6 +67,13 @@ struct line_exchange {
 int line_read_exchange(struct line_exchange *out, yyjson_val *root,
                        struct err *e) MUST_CHECK;
 
+/* The same for the value of `response` alone. */
+int line_read_response(struct line_exchange *out, yyjson_val *response,
+                       struct err *e) MUST_CHECK;
+
+/* Copy status, chunks and response headers. */
+int line_fill_response(const struct line_exchange *l, struct exchange *x,
+                       struct err *e) MUST_CHECK;
 /* Copy method, url and request headers. */
 int line_fill_head(const struct line_exchange *l, struct exchange *x,
                    struct err *e) MUST_CHECK;

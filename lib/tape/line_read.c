@@ -430,6 +430,22 @@ static void fill_text(char *to, yyjson_val *v)
         memcpy(to, yyjson_get_str(v), yyjson_get_len(v) + 1);
 }
 
+int line_fill_response(const struct line_exchange *l, struct exchange *x, struct err *e)
+{
+    x->status = (int)yyjson_get_uint(l->status);
+    if (yyjson_is_arr(l->chunks) && fill_chunks(l, x, e) < 0)
+        return -1;
+    return read_headers(l->res_headers, &x->res_headers, e);
+}
+
+int line_read_response(struct line_exchange *out, yyjson_val *response, struct err *e)
+{
+    *out = (struct line_exchange){.response = response};
+    if (!yyjson_is_obj(response))
+        return err_set(e, ERR_FORMAT, "response is not an object");
+    return read_response(out, e);
+}
+
 int line_fill_rest(const struct line_exchange *l, struct exchange *x, struct err *e)
 {
     x->n = yyjson_get_uint(l->exchange);
@@ -446,10 +462,5 @@ int line_fill_rest(const struct line_exchange *l, struct exchange *x, struct err
     fill_text(x->key, l->key_text);
     fill_text(x->error_code, l->error_code);
     fill_text(x->error_message, l->error_message);
-    if (yyjson_is_null(l->response))
-        return 0;
-    x->status = (int)yyjson_get_uint(l->status);
-    if (yyjson_is_arr(l->chunks) && fill_chunks(l, x, e) < 0)
-        return -1;
-    return read_headers(l->res_headers, &x->res_headers, e);
+    return yyjson_is_null(l->response) ? 0 : line_fill_response(l, x, e);
 }

@@ -347,6 +347,14 @@ static struct group *find_identical(const struct deck *d, struct digest_xxh3 bod
     return NULL;
 }
 
+bool deck_has_body(const struct deck *d, struct digest_xxh3 body)
+{
+    for (size_t i = slot_of(d, body.lo, body.hi); d->by_body[i]; i = (i + 1) & d->mask)
+        if (equal(tape_entry(d->tape, d->by_body[i] - 1)->xxh3, body))
+            return true;
+    return false;
+}
+
 static int find_by_key(const struct deck *d, const struct canon_request *req,
                        struct group **out, struct err *e)
 {
@@ -411,10 +419,9 @@ static void count_one(_Atomic uint64_t *counter)
     (void)atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
 }
 
-int deck_take(struct deck *d, const struct canon_request *req, enum deck_found *found,
-              size_t *entry, struct err *e)
+int deck_take(struct deck *d, const struct canon_request *req, struct digest_xxh3 body,
+              enum deck_found *found, size_t *entry, struct err *e)
 {
-    struct digest_xxh3 body = digest_xxh3(req->body, req->body_len);
     struct digest_xxh3 print =
         canon_fingerprint(d->rules, req->method, req->url, req->headers, body);
     struct group *g = find_identical(d, body, print);

@@ -33,12 +33,16 @@ struct deck_counts {
 };
 
 /*
- * Find and consume the recording that answers a scrubbed request. On a hit *entry is
- * its index in the tape. On FOUND_EXHAUSTED *entry is the last recording of the group.
- * -1 with *e only when the request could not be canonicalised at all.
+ * Find and consume the recording that answers a scrubbed request, whose body hashes to
+ * `body`. On a hit *entry is its index in the tape. On FOUND_EXHAUSTED *entry is the
+ * last recording of the group. -1 with *e only when the request could not be canonicalised at all.
  */
-int deck_take(struct deck *d, const struct canon_request *req, enum deck_found *found,
-              size_t *entry, struct err *e) MUST_CHECK;
+int deck_take(struct deck *d, const struct canon_request *req, struct digest_xxh3 body,
+              enum deck_found *found, size_t *entry, struct err *e) MUST_CHECK;
+
+/* Was a request with exactly this body recorded? What is recorded is scrubbed, and
+ * scrubbing twice changes nothing, so such a body need not be scrubbed again. */
+bool deck_has_body(const struct deck *d, struct digest_xxh3 body);
 
 void deck_counts(const struct deck *d, struct deck_counts *out);
 bool deck_was_used(const struct deck *d, size_t entry);

@@ -110,7 +110,7 @@ static void find_in_lines(const struct scrub *s, enum scrub_kind kind, const cha
 {
     struct scrub_stream st;
 
-    scrub_stream_init(&st, s, body);
+    scrub_stream_init(&st, s, body, false);
     for (size_t at = 0; at < len; at = next_line(body, len, at)) {
         size_t from = at, to = at + line_length(body, len, at);
         if (kind == BODY_EVENTS && begins(body + at, to - at, "data:"))
@@ -136,7 +136,7 @@ static void find_in_json(const struct scrub *s, const char *body, size_t len,
     struct scrub_stream st;
     size_t at = 0;
 
-    scrub_stream_init(&st, s, body);
+    scrub_stream_init(&st, s, body, !scrub_body_needs_close_look(BODY_JSON, body, len));
     while (scrub_json_looks_like(body, len, &at)) {
         size_t from = at;
         if (!scrub_stream_event(&st, from, len, &at, edits)) {

@@ -73,21 +73,26 @@ static void place(const struct scrub_json *j, struct scrub_json_token *t)
 /* The literal that begins at the quote; leaves `at` behind its closing one. */
 static void read_string(struct scrub_json *j, struct scrub_json_token *t)
 {
-    size_t i = j->at + 1;
+    const char *i = j->text + j->at + 1, *end = j->text + j->len;
+    const char *quote = memchr(i, '"', (size_t)(end - i));
 
-    t->at = i;
-    while (i < j->len && j->text[i] != '"') {
-        if (j->text[i] == '\\') {
-            t->escaped = true;
-            i++;
-        }
-        i++;
+    t->at = j->at + 1;
+    while (quote) {
+        const char *escape = memchr(i, '\\', (size_t)(quote - i));
+        if (!escape)
+            break;
+        t->escaped = true;
+        i = escape + 2;
+        if (quote < i) /* it was escaped */
+            quote = i < end ? memchr(i, '"', (size_t)(end - i)) : NULL;
     }
-    t->torn = i >= j->len;
-    if (i > j->len)
-        i = j->len;
-    t->len = i - t->at;
-    j->at = t->torn ? j->len : i + 1;
+    t->torn = !quote;
+    if (t->torn) {
+        t->escaped |= memchr(j->text + t->at, '\\', j->len - t->at) != NULL;
+        quote = end;
+    }
+    t->len = (size_t)(quote - j->text) - t->at;
+    j->at = t->torn ? j->len : t->at + t->len + 1;
 }
 
 static enum scrub_json_kind open_level(struct scrub_json *j, struct scrub_json_token *t)

@@ -125,12 +125,10 @@ static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
 
 static bool is_ignored(char c) { return c == '-' || c == '_'; }
 
-/* A set with one bit for each letter and digit; other bytes share one. */
-static uint64_t end_bit(char c)
+/* A set with one bit for a pair of bytes; pairs may share. */
+static uint64_t pair_bit(char last, char before)
 {
-    if (c >= 'a' && c <= 'z')
-        return (uint64_t)1 << (c - 'a');
-    return c >= '0' && c <= '9' ? (uint64_t)1 << (26 + c - '0') : (uint64_t)1 << 63;
+    return (uint64_t)1 << ((unsigned char)last * 7u + (unsigned char)before) % 64;
 }
 
 /* The user's name becomes a row: folded for comparing, cleaned for the placeholder. */
@@ -171,8 +169,12 @@ int scrub_names_init(struct scrub_names *out, const struct scrub_name *rows, siz
         if (own_row(&out->v[n + i], user[i], e) < 0)
             return -1;
     }
-    for (size_t i = 0; i < out->n; i++)
-        out->ends |= end_bit(out->v[i].name[strlen(out->v[i].name) - 1]);
+    for (size_t i = 0; i < out->n; i++) {
+        size_t len = strlen(out->v[i].name);
+        out->ends |= len == 1
+                         ? UINT64_MAX
+                         : pair_bit(out->v[i].name[len - 1], out->v[i].name[len - 2]);
+    }
     return 0;
 }
 
@@ -203,12 +205,22 @@ static bool row_matches(const struct scrub_name *row, const char *name, size_t l
     return i == 0;
 }
 
+/* Most names end like none of ours. */
+static bool may_match(const struct scrub_names *t, const char *name, size_t len)
+{
+    char last[2] = {0};
+    size_t n = 0;
+
+    while (len > 0 && n < 2)
+        if (!is_ignored(name[--len]))
+            last[n++] = lower(name[len]);
+    return n > 0 && t->ends & pair_bit(last[0], last[1]);
+}
+
 const struct scrub_name *scrub_names_find(const struct scrub_names *t, const char *name,
                                           size_t len)
 {
-    while (len > 0 && is_ignored(name[len - 1]))
-        len--;
-    if (len == 0 || !(t->ends & end_bit(lower(name[len - 1]))))
+    if (!may_match(t, name, len))
         return NULL;
     for (size_t i = 0; i < t->n; i++)
         if (row_matches(&t->v[i], name, len))

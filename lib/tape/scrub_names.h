@@ -34,7 +34,7 @@ struct scrub_names {
     struct scrub_name *v;
     size_t n;
     size_t n_own;  /* the last n_own rows are copies of ours */
-    uint64_t ends; /* which letters and digits the names end with */
+    uint64_t ends; /* which two bytes the names end with */
 };
 
 extern const struct scrub_name scrub_header_names[], scrub_field_names[],

@@ -18,17 +18,22 @@
 struct scrub_stream {
     const struct scrub *s;
     const char *body;
+    bool alone; /* one document: nothing to put together */
     struct scrub_stream_piece {
         uint64_t place;
         size_t at, len;
+        size_t next; /* the next one at its place, or 0 */
         uint32_t object;
         bool escaped;
-    } * pieces;
+    } * pieces; /* from 1 on */
     size_t n, cap;
+    struct scrub_stream_place {
+        size_t first, last, count; /* first 0: a free slot */
+    } * places;                    /* a hash table; `place` is in the pieces */
+    size_t n_places, cap_places;
     struct scrub_stream_object {
         uint32_t parent;
-        uint64_t
-            marks; /* of "index" and its kin, this object's alone, then with parents' */
+        uint64_t marks; /* of "index" and its kin: its own, then with its parents' */
         bool is_root;
     } * objects;
     size_t n_objects, cap_objects;
@@ -36,7 +41,8 @@ struct scrub_stream {
     bool failed;
 };
 
-void scrub_stream_init(struct scrub_stream *st, const struct scrub *s, const char *body);
+void scrub_stream_init(struct scrub_stream *st, const struct scrub *s, const char *body,
+                       bool alone);
 void scrub_stream_fini(struct scrub_stream *st);
 
 /* Search one event: a JSON document in body[from, to). Its strings are searched on

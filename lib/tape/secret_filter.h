@@ -15,10 +15,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SECRET_FILTER_BITS 18 /* 32 KB: stays in the first-level cache */
+#define SECRET_FILTER_BITS 18 /* a map is 32 KB: it stays in the first-level cache */
+
+#define SECRET_FILTER_WORDS ((1u << SECRET_FILTER_BITS) / 64)
 
 struct secret_filter {
-    uint64_t map[(1u << SECRET_FILTER_BITS) / 64];
+    uint64_t any[SECRET_FILTER_WORDS];    /* both of the following */
+    uint64_t first[SECRET_FILTER_WORDS];  /* bytes one to three of a shape */
+    uint64_t second[SECRET_FILTER_WORDS]; /* bytes two to four */
 };
 
 void secret_filter_add(struct secret_filter *f, const char *shape, bool nocase);

@@ -206,10 +206,15 @@ static bool is_line_start(const char *text, size_t at)
            (at >= 2 && text[at - 2] == '\\' && (text[at - 1] == 'n'));
 }
 
-/* Where a header value ends: the line, a quotation mark, an escape. */
+/* Does a header value end here: the line, a quotation mark, an escape? */
+static bool ends_value(const char *text, size_t len, size_t at)
+{
+    return at >= len || !text[at] || strchr("\r\n\"'`\\", text[at]);
+}
+
 static size_t value_end(const char *text, size_t len, size_t at)
 {
-    while (at < len && text[at] && !strchr("\r\n\"'`\\", text[at]))
+    while (!ends_value(text, len, at))
         at++;
     return at;
 }
@@ -256,24 +261,25 @@ static size_t after_scheme(const char *text, size_t len, size_t at)
     return at;
 }
 
-/* Is text[at..end) of a line a credential rather than a sentence? *stop is where its
- * first token ends. */
-static bool is_credential(const char *text, size_t at, size_t end, size_t *stop)
+/* Is text[at..] a credential rather than a sentence? *token is where it begins, behind
+ * its scheme. The first bytes tell; what is none must not cost more. */
+static bool is_credential(const char *text, size_t len, size_t at, size_t *token)
 {
-    size_t token = after_scheme(text, end, at);
-    size_t n;
+    enum { JUDGE_MOST = 512 };
+    size_t most = len - at > JUDGE_MOST ? at + JUDGE_MOST : len, stop, n;
     struct secret_texture look;
 
-    *stop = token_end(text, end, token);
-    n = *stop - token;
-    if (n == 0 || !in('a', text, end, token))
+    *token = after_scheme(text, most, at);
+    stop = token_end(text, most, *token);
+    n = stop - *token;
+    if (n == 0 || !in('a', text, len, *token))
         return false;
-    secret_shape_texture(text + token, n, &look);
-    if (token == at)
+    secret_shape_texture(text + *token, n, &look);
+    if (*token == at)
         return n >= 16 && look.digits && look.run >= 8;
     if (look.run >= 24 || (n >= 4 && (look.digits || look.mixed)))
         return true;
-    return *stop == end && n >= 4 && !is_manual_word(text + token, n);
+    return ends_value(text, len, stop) && n >= 4 && !is_manual_word(text + *token, n);
 }
 
 /* From the end of the name to the first byte of the value; 0 when there is none. */
@@ -293,25 +299,24 @@ bool secret_form_authorization(const char *text, size_t len, size_t at,
 {
     bool colon = false;
     size_t i = find_value(text, len, at + strlen("authorization"), &colon);
-    size_t end = value_end(text, len, i), stop;
+    size_t token = i, end, stop;
     /* Others take any line that begins so for a credential: the name goes too. */
     bool line = colon && is_line_start(text, at);
+    bool replaced = line && secret_form_placeholder(text, len, i);
 
-    if (i == 0)
+    if (i == 0 || i >= len || (!replaced && !is_credential(text, len, i, &token)))
         return false;
-    while (end > i && (text[end - 1] == ' ' || text[end - 1] == '\t'))
-        end--;
-    if (line && secret_form_placeholder(text, len, i)) {
-        *out = (struct secret_span){at, end};
+    if (!line) {
+        stop = token_end(text, len, token);
+        end = stop < len && text[stop] == ',' ? value_end(text, len, stop) : stop;
+        *out = (struct secret_span){i, end};
         return true;
     }
-    if (!is_credential(text, i, end, &stop))
-        return false;
-    if (line && end < len && (text[i - 1] == '"' || text[i - 1] == '\'') &&
-        text[end] == text[i - 1])
+    end = value_end(text, len, token_end(text, len, token));
+    while (text[end - 1] == ' ' || text[end - 1] == '\t')
+        end--;
+    if (end < len && is_quote(text[end]) && text[end] == text[i - 1])
         end++;
-    else if (!line && (stop >= len || text[stop] != ','))
-        end = stop;
-    *out = (struct secret_span){line ? at : i, end};
+    *out = (struct secret_span){at, end};
     return true;
 }

@@ -21,7 +21,7 @@ const struct secret_rule secret_rules[] = {
     {.name = "groq-key", .shapes = {"gsk_%a{40,}"}},
     {.name = "xai-key", .shapes = {"xai-%a{60,}"}},
     {.name = "perplexity-key", .shapes = {"pplx-%a{40,}"}},
-    {.name = "cerebras-key", .shapes = {"csk-%l{40,}"}},
+    {.name = "cerebras-key", .shapes = {"csk-%a{40,}"}},
     {.name = "fireworks-key", .shapes = {"fw_%a{20,}"}, .digits = 2},
     {.name = "replicate-token", .shapes = {"r8_%a{37,}"}},
     {.name = "huggingface-token", .shapes = {"hf_%a{34,}", "api_org_%a{34,}"}},

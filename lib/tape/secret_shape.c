@@ -165,6 +165,11 @@ static bool eat_item(const struct item *it, bool nocase, const char *text, size_
     return n >= it->least;
 }
 
+bool secret_shape_edge_after(const char *text, size_t len, size_t end)
+{
+    return end >= len || !(is_alnum((unsigned char)text[end]) || text[end] == '_');
+}
+
 bool secret_shape_match(const char *shape, bool nocase, const char *text, size_t len,
                         size_t at, struct secret_span *out)
 {
@@ -219,11 +224,6 @@ bool secret_shape_edge_before(const char *text, size_t at)
         if (!is_hex((unsigned char)p[i]))
             return false;
     return true;
-}
-
-bool secret_shape_edge_after(const char *text, size_t len, size_t end)
-{
-    return end >= len || !(is_alnum((unsigned char)text[end]) || text[end] == '_');
 }
 
 void secret_shape_texture(const char *text, size_t len, struct secret_texture *out)

@@ -192,18 +192,28 @@ static bool texture_fits(const struct secret_rule *r, const char *text, size_t l
     return look.digits >= r->digits && look.run >= r->run && look.bits >= r->bits;
 }
 
+/* A run without bound ends where its class ends. Refusing it there, because a word byte
+ * follows, would mean to try again at every edge inside of it. */
+static bool is_open_ended(const char *shape)
+{
+    size_t n = strlen(shape);
+
+    return n >= 2 && shape[n - 2] == ',';
+}
+
 static bool matches(const struct entry *entry, const char *text, size_t len, size_t from,
                     size_t at, struct secret_span *span)
 {
     const struct secret_rule *r = entry->rule;
 
-    if (!secret_shape_match(entry->shape, r->flags & RULE_NOCASE, text, len, at, span))
-        return false;
     if (!(r->flags & RULE_NO_EDGE) && !secret_shape_edge_before(text, at))
+        return false;
+    if (!secret_shape_match(entry->shape, r->flags & RULE_NOCASE, text, len, at, span))
         return false;
     if (r->form)
         return r->form(text, len, at, span) && span->at >= from;
-    return secret_shape_edge_after(text, len, span->end) &&
+    return (is_open_ended(entry->shape) ||
+            secret_shape_edge_after(text, len, span->end)) &&
            (!r->back.most || take_back(r, text, from, span)) && span->at >= from &&
            texture_fits(r, text + span->at, span->end - span->at);
 }

@@ -164,7 +164,29 @@ static int check_response(struct load *l, const struct line_exchange *x, struct 
     return 0;
 }
 
-static int add_entry(struct load *l, const struct line_exchange *x, struct err *e)
+/* Where the value of `response` stands in its line. Lines as we write them have no
+ * blanks and another key behind it; any other line is parsed whole when it is played. */
+static void find_response(const struct load *l, yyjson_val *root, struct tape_entry *entry)
+{
+    yyjson_obj_iter it = yyjson_obj_iter_with(root);
+    const char *line = l->t->bodies.data + l->at;
+    yyjson_val *key;
+
+    while ((key = yyjson_obj_iter_next(&it)) && !yyjson_equals_str(key, "response"))
+        ;
+    yyjson_val *next = key ? yyjson_obj_iter_next(&it) : NULL;
+    if (!next)
+        return;
+    size_t from = (size_t)(yyjson_get_str(key) - l->copy.data) + strlen("response\":");
+    size_t to = (size_t)(yyjson_get_str(next) - l->copy.data) - strlen(",\"");
+    if (from < to && to < l->len && line[from] == '{' && line[to - 1] == '}') {
+        entry->res_at = (uint32_t)from;
+        entry->res_end = (uint32_t)to;
+    }
+}
+
+static int add_entry(struct load *l, const struct line_exchange *x, yyjson_val *root,
+                     struct err *e)
 {
     struct tape *t = l->t;
 
@@ -188,7 +210,10 @@ static int add_entry(struct load *l, const struct line_exchange *x, struct err *
         .at = l->at,
         .len = l->len,
         .req_len = t->bodies.own[t->n].len,
+        .first_byte_ms = (uint32_t)yyjson_get_uint(x->first_byte_ms),
+        .total_ms = (uint32_t)yyjson_get_uint(x->total_ms),
     };
+    find_response(l, root, entry);
     memcpy(entry->key, x->key, sizeof entry->key);
     t->n++;
     return 0;
@@ -212,7 +237,7 @@ static int take_exchange(struct load *l, yyjson_val *root, struct err *e)
         return err_in(e, "request.body");
     if (add_words(t, x.scrubbed, e) < 0)
         return -1;
-    return add_entry(l, &x, e);
+    return add_entry(l, &x, root, e);
 }
 
 static int take_line(struct load *l, struct err *e)
@@ -445,34 +470,27 @@ static int fill_scrubbed(const struct tape *t, yyjson_val *list, struct exchange
     return 0;
 }
 
-/* How much of an exchange a caller needs. */
-enum load_part { LOAD_HEAD, LOAD_RESPONSE, LOAD_ALL };
-
 static int fill(const struct tape *t, size_t i, const struct body_line *place,
-                yyjson_val *root, enum load_part part, struct exchange *x, struct err *e)
+                yyjson_val *root, bool whole, struct exchange *x, struct err *e)
 {
     struct line_exchange l;
 
-    if (line_read_exchange(&l, root, e) < 0)
+    if (line_read_exchange(&l, root, e) < 0 || line_fill_head(&l, x, e) < 0)
         return -1;
     x->n = t->entries[i].n;
-    if (part != LOAD_RESPONSE && line_fill_head(&l, x, e) < 0)
-        return -1;
-    if (part == LOAD_HEAD)
+    if (!whole)
         return 0;
-    if (line_fill_rest(&l, x, e) < 0)
+    if (line_fill_rest(&l, x, e) < 0 || fill_scrubbed(t, l.scrubbed, x, e) < 0)
         return -1;
-    if (part == LOAD_ALL && fill_scrubbed(t, l.scrubbed, x, e) < 0)
-        return -1;
-    if (part == LOAD_ALL && fill_request_body(t, i, l.req_body, x, e) < 0)
+    if (fill_request_body(t, i, l.req_body, x, e) < 0)
         return err_in(e, "request.body");
     if (fill_response_body(t, place, l.res_body, x, e) < 0)
         return err_in(e, "response.body");
     return 0;
 }
 
-static int load_exchange(const struct tape *t, size_t i, enum load_part part,
-                         struct exchange *x, struct err *e)
+static int load_exchange(const struct tape *t, size_t i, bool whole, struct exchange *x,
+                         struct err *e)
 {
     const struct tape_entry *entry = tape_entry(t, i);
     struct buf copy = line_buf();
@@ -482,7 +500,7 @@ static int load_exchange(const struct tape *t, size_t i, enum load_part part,
     exchange_init(x);
     if (doc) {
         struct body_line place = {copy.data, entry->at};
-        rc = fill(t, i, &place, yyjson_doc_get_root(doc), part, x, e);
+        rc = fill(t, i, &place, yyjson_doc_get_root(doc), whole, x, e);
         yyjson_doc_free(doc);
     }
     buf_free(&copy);
@@ -495,17 +513,51 @@ static int load_exchange(const struct tape *t, size_t i, enum load_part part,
 
 int tape_load(const struct tape *t, size_t i, struct exchange *x, struct err *e)
 {
-    return load_exchange(t, i, LOAD_ALL, x, e);
+    return load_exchange(t, i, true, x, e);
 }
 
 int tape_load_head(const struct tape *t, size_t i, struct exchange *x, struct err *e)
 {
-    return load_exchange(t, i, LOAD_HEAD, x, e);
+    return load_exchange(t, i, false, x, e);
+}
+
+static int fill_played(const struct tape *t, const struct tape_entry *entry,
+                       const struct buf *copy, yyjson_val *response, struct exchange *x,
+                       struct err *e)
+{
+    struct body_line place = {copy->data, entry->at + entry->res_at};
+    struct line_exchange l;
+
+    x->n = entry->n;
+    x->outcome = (enum exchange_outcome)entry->outcome;
+    x->first_byte_ms = entry->first_byte_ms;
+    x->total_ms = entry->total_ms;
+    if (line_read_response(&l, response, e) < 0 || line_fill_response(&l, x, e) < 0)
+        return -1;
+    return fill_response_body(t, &place, l.res_body, x, e);
 }
 
 int tape_load_response(const struct tape *t, size_t i, struct exchange *x, struct err *e)
 {
-    return load_exchange(t, i, LOAD_RESPONSE, x, e);
+    const struct tape_entry *entry = tape_entry(t, i);
+    struct buf copy = line_buf();
+    int rc = -1;
+
+    if (entry->outcome != OUTCOME_COMPLETE || entry->res_at == 0)
+        return tape_load(t, i, x, e);
+    exchange_init(x);
+    yyjson_doc *doc = parse_line(t->bodies.data + entry->at + entry->res_at,
+                                 entry->res_end - entry->res_at, &copy, NULL, e);
+    if (doc) {
+        rc = fill_played(t, entry, &copy, yyjson_doc_get_root(doc), x, e);
+        yyjson_doc_free(doc);
+    }
+    buf_free(&copy);
+    if (rc < 0) {
+        exchange_fini(x);
+        return err_in(e, "%s: line %u: response", t->name, entry->line);
+    }
+    return 0;
 }
 
 int tape_load_request_body(const struct tape *t, size_t i, struct buf *out, struct err *e)

@@ -37,6 +37,8 @@ struct tape_entry {
     uint64_t at;      /* offset of the line */
     uint32_t len;     /* its length without LF */
     uint64_t req_len; /* bytes of the request body */
+    uint32_t res_at, res_end; /* the value of `response` in the line; 0: not known */
+    uint32_t first_byte_ms, total_ms;
 };
 
 int tape_open(struct tape **out, const char *path, bool *torn, struct err *e) MUST_CHECK;
@@ -58,7 +60,8 @@ int tape_load(const struct tape *t, size_t i, struct exchange *x,
 int tape_load_head(const struct tape *t, size_t i, struct exchange *x,
                    struct err *e) MUST_CHECK;
 
-/* What playing it back needs: all but the request and `scrubbed`. */
+/* What playing it back needs: outcome, status, headers, body, chunks, error, timing.
+ * Costs the response's length, however long the request was. */
 int tape_load_response(const struct tape *t, size_t i, struct exchange *x,
                        struct err *e) MUST_CHECK;
 

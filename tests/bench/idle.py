@@ -10,7 +10,7 @@ Idle = namedtuple("Idle", "total each cpu_percent")
 
 
 def connect(port, context):
-    sock = socket.create_connection(("127.0.0.1", port), 60)
+    sock = socket.create_connection(("127.0.0.1", port), 20)
     tls = context.wrap_socket(sock, server_hostname="bench.test")
     tls.sendall(b"GET /2k HTTP/1.1\r\nHost: bench.test\r\n\r\n")
     answer = b""
@@ -27,7 +27,12 @@ def hold_idle(server, count):
     context = insecure_tls()
     connect(server.tls_port, context).close()  # what the first one allocates is not counted
     before = server.memory("VmRSS")
-    held = [connect(server.tls_port, context) for _ in range(count)]
+    held = []
+    try:
+        while len(held) < count:
+            held.append(connect(server.tls_port, context))
+    except OSError as error:
+        raise Broken(f"connection {len(held) + 1} of {count}: {error}") from error
     cpu, began = server.cpu_seconds(), time.monotonic()
     time.sleep(SETTLE_SECONDS)
     busy = (server.cpu_seconds() - cpu) / (time.monotonic() - began)

@@ -109,4 +109,9 @@ __attribute__((unused)) static bool taped_open(struct taped *t)
               "cassette opens%s%s", e.msg[0] ? ": " : "", e.msg);
 }
 
+static inline struct digest_xxh3 body_hash(const struct canon_request *req)
+{
+    return digest_xxh3(req->body, req->body_len);
+}
+
 #endif

@@ -21,7 +21,7 @@ static void ask(struct deck *d, const char *method, const char *url, const char 
     char got[64];
 
     asked_init(&a, method, url, type, body);
-    int rc = deck_take(d, &a.req, &found, &entry, &e);
+    int rc = deck_take(d, &a.req, body_hash(&a.req), &found, &entry, &e);
     if (rc < 0)
         (void)snprintf(got, sizeof got, "error");
     else if (found == FOUND_NEVER)
@@ -178,7 +178,8 @@ static void same_body(void)
         size_t entry;
         (void)snprintf(url, sizeof url, "https://h.example/%d", i);
         asked_init(&a, "GET", url, NULL, NULL);
-        all = deck_take(d, &a.req, &found, &entry, &e) == 0 && entry == (size_t)i &&
+        all = deck_take(d, &a.req, body_hash(&a.req), &found, &entry, &e) == 0 &&
+              entry == (size_t)i &&
               found == (i % 23 == 0 ? FOUND_EXHAUSTED : FOUND_EXACT) && all;
         asked_fini(&a);
     }
@@ -297,7 +298,8 @@ static void *run(void *arg)
                        (i + r->number) % 2 ? "{\"g\":%d}" : "{ \"g\":%d}",
                        (i * 7 + r->number * 3) % GROUPS);
         asked_init(&a, "POST", CHAT, JSON, body);
-        if (deck_take(r->crowd->deck, &a.req, &found, &entry, &e) == 0) {
+        if (deck_take(r->crowd->deck, &a.req, body_hash(&a.req), &found, &entry, &e) ==
+            0) {
             if (found == FOUND_EXHAUSTED)
                 r->crowd->exhausted[r->number]++;
             else if (found != FOUND_NEVER)

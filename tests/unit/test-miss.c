@@ -42,7 +42,8 @@ static void scene_ask(struct scene *s, const char *method, const char *url,
     buf_reset(&s->json);
     buf_reset(&s->text);
     asked_init(&a, method, url, type, body);
-    ok(deck_take(s->deck, &a.req, &found, &entry, &e) == 0, "asked %s", e.msg);
+    ok(deck_take(s->deck, &a.req, body_hash(&a.req), &found, &entry, &e) == 0, "asked %s",
+       e.msg);
     if (found == FOUND_NEVER || found == FOUND_EXHAUSTED) {
         ok(miss_explain(&s->miss, s->deck, &a.req, found, entry, &e) == 0, "explained %s",
            e.msg);
@@ -272,7 +273,8 @@ static void conversation(void)
             tape_load_request_body(s.t.tape, (size_t)turn, &sent, &e) < 0)
             ok(false, "%s", e.msg);
         struct canon_request req = {x.method, &url, &x.req_headers, sent.data, sent.len};
-        if (deck_take(s.deck, &req, &found, &entry, &e) < 0 || found != FOUND_EXACT)
+        if (deck_take(s.deck, &req, body_hash(&req), &found, &entry, &e) < 0 ||
+            found != FOUND_EXACT)
             ok(false, "turn %d", turn);
         buf_free(&sent);
         url_fini(&url);

@@ -364,11 +364,20 @@ void ca_close(struct ca **ca)
     *ca = NULL;
 }
 
-const char *ca_cert_path(const struct ca *ca) { return ca->cert_path; }
+const char *ca_cert_path(const struct ca *ca)
+{
+    return ca->cert_path;
+}
 
-const char *ca_cert_pem(const struct ca *ca) { return ca->pem; }
+const char *ca_cert_pem(const struct ca *ca)
+{
+    return ca->pem;
+}
 
-const struct ca_facts *ca_facts(const struct ca *ca) { return &ca->facts; }
+const struct ca_facts *ca_facts(const struct ca *ca)
+{
+    return &ca->facts;
+}
 
 struct mbedtls_x509_crt *ca_cert(const struct ca *ca)
 {

@@ -255,7 +255,8 @@ int conffile_load(struct conffile *f, const struct conffile_key *keys, struct er
     if (json_read_config(&doc, f->text, f->len, e) < 0) {
         if (e->code != ERR_NOMEM)
             e->code = ERR_CONFIG;
-        err_in(e, "%.160s", f->file);
+        struct err inner = *e; /* "LINE:COLUMN: reason" */
+        err_set(e, inner.code, "%.160s:%s", f->file, inner.msg);
         goto out;
     }
     rc = conffile_object(f, &whole, yyjson_doc_get_root(doc), e);

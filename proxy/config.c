@@ -53,9 +53,15 @@ struct loader {
     size_t n_patterns;
 };
 
-static struct loader *loader_of(struct conffile *f) { return (struct loader *)f; }
+static struct loader *loader_of(struct conffile *f)
+{
+    return (struct loader *)f;
+}
 
-static struct config *config_of(struct conffile *f) { return &loader_of(f)->out->c; }
+static struct config *config_of(struct conffile *f)
+{
+    return &loader_of(f)->out->c;
+}
 
 /* An empty list, told apart from none. */
 static int start_texts(struct conffile_texts *t, struct err *e)
@@ -356,7 +362,10 @@ static const struct conffile_key file_keys[] = {
     {.name = NULL},
 };
 
-void config_known_keys(struct buf *out) { conffile_known_keys(file_keys, out); }
+void config_known_keys(struct buf *out)
+{
+    conffile_known_keys(file_keys, out);
+}
 
 /* ---- loading ---- */
 

@@ -27,6 +27,13 @@ enum conn_via {
     VIA_TLS,           /* TLS straight to us (redirected traffic) */
 };
 
+/* An address of ours, taken apart once. */
+struct own_address {
+    char text[72]; /* "127.0.0.1:8080"; "" when unknown */
+    char host[48]; /* "127.0.0.1" */
+    uint16_t port;
+};
+
 struct conn {
     unsigned magic;
     unsigned refs;
@@ -34,10 +41,10 @@ struct conn {
     enum conn_via via;
     char host[256]; /* CONNECT: its host; VIA_TLS: the SNI name; "" when unknown */
     uint16_t port;  /* CONNECT: its port; else 0 */
-    struct gate_claim claim; /* of the CONNECT head */
-    char local[72];          /* our address the client connected to, "127.0.0.1:8080" */
-    struct tunnel *tunnel;   /* that carries it, while it does */
-    struct session *session; /* of the last request, saves a lookup */
+    struct gate_claim claim;  /* of the CONNECT head */
+    struct own_address local; /* ours, that the client connected to */
+    struct tunnel *tunnel;    /* that carries it, while it does */
+    struct session *session;  /* of the last request, saves a lookup */
 };
 
 struct conn *conn_new(struct worker *w); /* one reference; NULL when out of memory */

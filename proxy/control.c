@@ -56,22 +56,40 @@ static void page_sessions(const struct control_request *r, const char *session,
     buf_str(&a->body, "]\n");
 }
 
-static void put_entry(const struct session *x, size_t i, struct buf *out)
+static void put_entry(const struct session *x, const struct tape *tape, size_t i,
+                      struct buf *out)
 {
-    const struct tape_entry *t = tape_entry(x->tape, i);
+    const struct tape_entry *t = tape_entry(tape, i);
     struct exchange head;
     struct err e;
 
-    if (tape_load_head(x->tape, i, &head, &e) < 0)
+    if (tape_load_head(tape, i, &head, &e) < 0)
         return;
-    buf_fmt(out, "{\"exchange\":%" PRIu64 ",\"kind\":\"%s\",\"method\":", t->n,
-            exchange_kind_name((enum exchange_kind)t->kind));
+    buf_fmt(out, "%s{\"exchange\":%" PRIu64 ",\"kind\":\"%s\",\"method\":", i ? "," : "",
+            t->n, exchange_kind_name((enum exchange_kind)t->kind));
     json_string(out, head.method, strlen(head.method));
     buf_fmt(out, ",\"outcome\":\"%s\",\"status\":%u,\"url\":",
             exchange_outcome_name((enum exchange_outcome)t->outcome), t->status);
     json_string(out, head.url, strlen(head.url));
-    buf_fmt(out, ",\"used\":%s}", deck_was_used(x->deck, i) ? "true" : "false");
+    bool used = x->deck && i < tape_count(x->tape) && deck_was_used(x->deck, i);
+    buf_fmt(out, ",\"used\":%s}", used ? "true" : "false");
     exchange_fini(&head);
+}
+
+/* What the cassette holds by now; a recording session reads its own file again. */
+static void put_entries(const struct shared *s, const struct session *x, struct buf *out)
+{
+    char *path = cassette_path(s->options->cassettes, x->name);
+    const struct tape *tape = x->tape;
+    struct tape *fresh = NULL;
+    struct err e;
+
+    if (x->cassette && path && tape_open(&fresh, path, NULL, &e) == 0)
+        tape = fresh;
+    for (size_t i = 0; tape && i < tape_count(tape); i++)
+        put_entry(x, tape, i, out);
+    tape_close(&fresh);
+    free(path);
 }
 
 static void page_exchanges(const struct control_request *r, const char *session,
@@ -90,10 +108,7 @@ static void page_exchanges(const struct control_request *r, const char *session,
     struct session_counts c;
     session_counts(x, &c);
     buf_str(&a->body, "{\"exchanges\":[");
-    for (size_t i = 0; x->tape && i < tape_count(x->tape); i++) {
-        buf_str(&a->body, i ? "," : "");
-        put_entry(x, i, &a->body);
-    }
+    put_entries(r->shared, x, &a->body);
     buf_fmt(&a->body, "],\"recorded\":%" PRIu64 ",\"session\":", c.recorded);
     json_string(&a->body, x->name, strlen(x->name));
     buf_str(&a->body, "}\n");
@@ -158,8 +173,10 @@ static char *query_session(const char *query)
 static void not_found(struct control_answer *a)
 {
     fail(a, 404,
-         "nothing here; pages: /__retape/health, sessions, exchanges?session=NAME, misses, "
-         "metrics, ca.pem; routes: /openai, /anthropic, /gemini, /to/https/HOST, and those "
+         "nothing here; pages: /__retape/health, sessions, exchanges?session=NAME, "
+         "misses, "
+         "metrics, ca.pem; routes: /openai, /anthropic, /gemini, /to/https/HOST, and "
+         "those "
          "of retape.json");
 }
 
@@ -174,7 +191,8 @@ void control_serve(const struct control_request *r, struct control_answer *a)
         if (strlen(pages[i].path) != path || strncmp(pages[i].path, r->path, path) != 0)
             continue;
         if (!r->trusted) {
-            fail(a, 421, "ask for this page under the proxy's own address or retape.local");
+            fail(a, 421,
+                 "ask for this page under the proxy's own address or retape.local");
             return;
         }
         if (strcmp(r->method, "GET") != 0 && strcmp(r->method, "HEAD") != 0) {

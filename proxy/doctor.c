@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "certs/ca.h"
 #include "certs/trust.h"
-#include "net/probe.h"
+#include "net/fetch_once.h"
 #include "proxy/verbs.h"
 
 #include <errno.h>
@@ -157,7 +157,7 @@ static int ask(struct doctor *d, const char *ready, const char *url, struct buf 
 
     if (read_address(ready, address, e) < 0)
         return -1;
-    return probe_get(url, address, ca_cert_path(d->ca), out, e);
+    return fetch_once(url, address, ca_cert_path(d->ca), out, e);
 }
 
 static enum grade check_round_trip(struct doctor *d, struct buf *say)

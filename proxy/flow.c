@@ -53,11 +53,10 @@ struct flow {
     struct session *session;
     struct gate_claim claim;
     struct target target;
-    char session_name[GATE_NAME];
 
     /* the request as it is stored and matched */
     int64_t t_ms;
-    char *upstream_url; /* as asked, credentials and all; NULL in replay */
+    char *upstream_url;              /* as asked, credentials and all; NULL in replay */
     struct headers scrubbed_headers; /* when match.headers looks at them */
     struct buf decoded, scrubbed;
     const char *body;
@@ -78,17 +77,18 @@ struct flow {
     struct exchange_chunk *chunks;
     size_t n_chunks, cap_chunks;
     uint64_t first_ns;
-    size_t sent;           /* bytes of raw given to the client */
+    size_t sent; /* bytes of raw given to the client */
     size_t piece, piece_sent;
-    bool streaming;        /* http_stream() was called */
-    bool ended;            /* the upstream is done and the exchange recorded */
-    bool cut;              /* it broke off: so must we */
-    bool too_large;        /* over limits.response_body: passed on, not recorded */
-    bool broken;           /* out of memory for it: neither */
+    bool streaming; /* http_stream() was called */
+    bool ended;     /* the upstream is done and the exchange recorded */
+    bool cut;       /* it broke off: so must we */
+    bool too_large; /* over limits.response_body: passed on, not recorded */
+    bool broken;    /* out of memory for it: neither */
     struct loop_job deliver_job, free_job;
 };
 
-/* --- answers of our own ------------------------------------------------------------------ */
+/* --- answers of our own
+ * ------------------------------------------------------------------ */
 
 static void free_text(void *arg)
 {
@@ -125,7 +125,8 @@ static enum flow_next refuse(struct flow *f, int status, const char *code,
     return FLOW_WAIT;
 }
 
-/* --- admit: who asks, for what ------------------------------------------------------------- */
+/* --- admit: who asks, for what
+ * ------------------------------------------------------------- */
 
 static enum flow_next step_admit(struct flow *f)
 {
@@ -133,7 +134,7 @@ static enum flow_next step_admit(struct flow *f)
     const struct headers *h = http_headers(f->r);
     struct err e = {0};
     struct target_request tr = {.conn = f->conn,
-                                .own = s->own,
+                                .own = &s->own,
                                 .routes = s->config->routes,
                                 .n_routes = s->config->n_routes,
                                 .line = http_target(f->r),
@@ -168,8 +169,8 @@ static enum flow_next step_own(struct flow *f)
                                 .method = http_method(f->r),
                                 .path = f->target.path,
                                 .session = f->claim.session,
-                                .trusted = f->target.named_us ||
-                                           f->w->shared->options->token};
+                                .trusted =
+                                    f->target.named_us || f->w->shared->options->token};
     struct control_answer a = {.body = BUF_INIT(MIB(64))};
 
     control_serve(&c, &a);
@@ -183,12 +184,13 @@ static enum flow_next step_own(struct flow *f)
     return FLOW_WAIT;
 }
 
-/* --- prepare: the request as it is stored and matched ------------------------------------------- */
+/* --- prepare: the request as it is stored and matched
+ * ------------------------------------------- */
 
 static int find_session(struct flow *f, struct err *e)
 {
-    const char *name = f->claim.session[0] ? f->claim.session
-                                           : f->w->shared->options->session;
+    const char *name =
+        f->claim.session[0] ? f->claim.session : f->w->shared->options->session;
 
     if (f->conn->session && strcmp(f->conn->session->name, name) == 0) {
         f->session = f->conn->session;
@@ -271,15 +273,16 @@ static enum flow_next step_prepare(struct flow *f)
 
 static struct canon_request canon_of(const struct flow *f)
 {
-    return (struct canon_request){
-        .method = http_method(f->r),
-        .url = &f->target.url,
-        .headers = f->scrubbed_headers.n ? &f->scrubbed_headers : http_headers(f->r),
-        .body = f->body,
-        .body_len = f->body_len};
+    return (struct canon_request){.method = http_method(f->r),
+                                  .url = &f->target.url,
+                                  .headers = f->scrubbed_headers.n ? &f->scrubbed_headers
+                                                                   : http_headers(f->r),
+                                  .body = f->body,
+                                  .body_len = f->body_len};
 }
 
-/* --- match, replay, miss ---------------------------------------------------------------------------- */
+/* --- match, replay, miss
+ * ---------------------------------------------------------------------------- */
 
 static enum flow_next step_match(struct flow *f)
 {
@@ -336,7 +339,8 @@ static enum flow_next step_miss(struct flow *f)
     return FLOW_WAIT;
 }
 
-/* --- fetch: a live exchange ------------------------------------------------------------------------------ */
+/* --- fetch: a live exchange
+ * ------------------------------------------------------------------------------ */
 
 static void free_flow(void *arg)
 {
@@ -395,9 +399,9 @@ static void record(struct flow *f, const struct err *failure,
                   f->target.url.host, f->w->shared->config->max_response_body);
         return;
     }
-    res.streamed = f->n_chunks > 0 &&
-                   (!headers_find(&f->res_headers, "Content-Length") ||
-                    (type && strncasecmp(type, "text/event-stream", 17) == 0));
+    res.streamed =
+        f->n_chunks > 0 && (!headers_find(&f->res_headers, "Content-Length") ||
+                            (type && strncasecmp(type, "text/event-stream", 17) == 0));
     if (record_exchange(f->w->shared->config, f->session, &req, &res, failure, &e) < 0)
         log_error("session %s: exchange not recorded: %s", f->session->name, e.msg);
 }
@@ -605,7 +609,9 @@ static enum flow_next step_fetch(struct flow *f)
     return rc < 0 ? refuse(f, 500, err_name(e.code), e.msg) : FLOW_WAIT;
 }
 
-/* --- the table --------------------------------------------------------------------------------------------- */
+/* --- the table
+ * ---------------------------------------------------------------------------------------------
+ */
 
 typedef enum flow_next flow_step_fn(struct flow *f);
 static const struct {

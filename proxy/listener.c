@@ -53,18 +53,24 @@ struct arrival {
 
 /* --- sockets ----------------------------------------------------------------------- */
 
-static void address_text(const struct sockaddr_storage *a, char out[72])
+static void take_address(int fd, struct own_address *out)
 {
-    char host[INET6_ADDRSTRLEN] = "?";
+    struct sockaddr_storage a;
+    socklen_t len = sizeof a;
 
-    if (a->ss_family == AF_INET6) {
-        const struct sockaddr_in6 *in6 = (const void *)a;
-        (void)inet_ntop(AF_INET6, &in6->sin6_addr, host, sizeof host);
-        (void)snprintf(out, 72, "[%s]:%u", host, ntohs(in6->sin6_port));
+    *out = (struct own_address){0};
+    if (getsockname(fd, (struct sockaddr *)&a, &len) < 0)
+        return;
+    if (a.ss_family == AF_INET6) {
+        const struct sockaddr_in6 *in6 = (const void *)&a;
+        (void)inet_ntop(AF_INET6, &in6->sin6_addr, out->host, sizeof out->host);
+        out->port = ntohs(in6->sin6_port);
+        (void)snprintf(out->text, sizeof out->text, "[%s]:%u", out->host, out->port);
     } else {
-        const struct sockaddr_in *in = (const void *)a;
-        (void)inet_ntop(AF_INET, &in->sin_addr, host, sizeof host);
-        (void)snprintf(out, 72, "%s:%u", host, ntohs(in->sin_port));
+        const struct sockaddr_in *in = (const void *)&a;
+        (void)inet_ntop(AF_INET, &in->sin_addr, out->host, sizeof out->host);
+        out->port = ntohs(in->sin_port);
+        (void)snprintf(out->text, sizeof out->text, "%s:%u", out->host, out->port);
     }
 }
 
@@ -91,7 +97,7 @@ static int open_socket(const struct addrinfo *ai, bool again)
     return fd;
 }
 
-int listener_bind(const char *address, bool again, int *out, char bound[72],
+int listener_bind(const char *address, bool again, int *out, struct own_address *bound,
                   struct err *e)
 {
     struct addrinfo hints = {.ai_flags = AI_NUMERICSERV | AI_PASSIVE,
@@ -114,15 +120,13 @@ int listener_bind(const char *address, bool again, int *out, char bound[72],
     freeaddrinfo(found);
     if (fd < 0)
         return err_set(e, ERR_IO, "listen on %s: %s", address, strerror(errno));
-    struct sockaddr_storage name;
-    socklen_t name_len = sizeof name;
-    (void)getsockname(fd, (struct sockaddr *)&name, &name_len);
-    address_text(&name, bound);
+    take_address(fd, bound);
     *out = fd;
     return 0;
 }
 
-/* --- arrivals ---------------------------------------------------------------------------- */
+/* --- arrivals
+ * ---------------------------------------------------------------------------- */
 
 static void free_arrival(void *arg)
 {
@@ -175,7 +179,8 @@ static void on_silence(void *arg)
     drop(a);
 }
 
-/* --- CONNECT ------------------------------------------------------------------------------ */
+/* --- CONNECT
+ * ------------------------------------------------------------------------------ */
 
 static int parse_fields(const char *head, size_t len, struct headers *out, struct err *e)
 {
@@ -260,8 +265,9 @@ static bool answer_connect(struct arrival *a, const char *peeked, size_t len)
     }
     free(head);
     if (a->conn->claim.bad) {
-        refuse(a, 400, "", "the session name in the proxy URL must match "
-                           "[A-Za-z0-9][A-Za-z0-9._-]{0,63}");
+        refuse(a, 400, "",
+               "the session name in the proxy URL must match "
+               "[A-Za-z0-9][A-Za-z0-9._-]{0,63}");
         return false;
     }
     if (!gate_token_ok(&a->conn->claim, w->shared->options->token)) {
@@ -288,7 +294,8 @@ static bool answer_connect(struct arrival *a, const char *peeked, size_t len)
     return true;
 }
 
-/* --- the first look ---------------------------------------------------------------------------- */
+/* --- the first look
+ * ---------------------------------------------------------------------------- */
 
 static void start_tls(struct arrival *a)
 {
@@ -367,14 +374,13 @@ static void on_arrival(void *arg, uint32_t events)
     }
 }
 
-/* --- accepting ------------------------------------------------------------------------------------ */
+/* --- accepting
+ * ------------------------------------------------------------------------------------ */
 
 static void admit(struct listener *l, int fd)
 {
     struct arrival *a = calloc(1, sizeof *a);
     struct conn *c = conn_new(l->w);
-    struct sockaddr_storage name;
-    socklen_t len = sizeof name;
     struct err e;
     int one = 1;
 
@@ -388,8 +394,7 @@ static void admit(struct listener *l, int fd)
         (void)close(fd);
         return;
     }
-    if (getsockname(fd, (struct sockaddr *)&name, &len) == 0)
-        address_text(&name, c->local);
+    take_address(fd, &c->local);
     a->magic = ARRIVAL_MAGIC;
     a->l = l;
     a->fd = fd;

@@ -13,6 +13,7 @@
 #define PROXY_LISTENER_H
 
 #include "base/err.h"
+#include "proxy/conn.h"
 
 #include <stdbool.h>
 
@@ -20,9 +21,9 @@ struct listener;
 struct worker;
 
 /* A bound, listening, non-blocking socket for host:port (port 0 picks one; IPv6 in
- * brackets). bound gets the address as text, "127.0.0.1:8080". With `again` the
- * port is shared with an earlier socket of this process (SO_REUSEPORT). */
-int listener_bind(const char *address, bool again, int *fd, char bound[72],
+ * brackets). bound gets the address it has. With `again` the port is shared with an
+ * earlier socket of this process (SO_REUSEPORT). */
+int listener_bind(const char *address, bool again, int *fd, struct own_address *bound,
                   struct err *e) MUST_CHECK;
 
 int listener_new(struct listener **out, struct worker *w, int fd,

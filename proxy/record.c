@@ -12,7 +12,8 @@
 #include <strings.h>
 
 /* Undo the response's Content-Encoding piece by piece, so that the boundaries are known
- * in decoded bytes. False: unknown or broken, the raw bytes are kept with their header. */
+ * in decoded bytes. False: unknown or broken, the raw bytes are kept with their header.
+ */
 static bool decode_pieces(const struct record_response *res, const char *coding,
                           bool complete, struct buf *out, uint64_t *lens)
 {

@@ -18,9 +18,9 @@
 struct side {
     int fd;
     struct loop_watch watch;
-    struct buf out;  /* bytes for this side that it has not taken yet */
-    bool eof;        /* it will send no more */
-    bool shut;       /* we told it that the other one will send no more */
+    struct buf out; /* bytes for this side that it has not taken yet */
+    bool eof;       /* it will send no more */
+    bool shut;      /* we told it that the other one will send no more */
 };
 
 struct relay {

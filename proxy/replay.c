@@ -12,7 +12,9 @@
 struct replay {
     struct worker *w;
     struct http_request *r;
-    struct exchange x;
+    struct shelf_slot *keep; /* where a ready answer goes, or NULL */
+    struct decoded *decoded;
+    struct exchange *x; /* of decoded */
     double speed;
     uint64_t start_ns; /* when the first byte is due */
     size_t sent;
@@ -20,6 +22,85 @@ struct replay {
     size_t chunk_sent; /* bytes of it already sent */
     struct loop_timer timer;
 };
+
+/* --- what was played last --------------------------------------------------------------
+ */
+
+#define SHELF_SLOTS 512
+#define SHELF_BODY KIB(64) /* larger bodies are not kept */
+
+/* A decoded exchange, shared by the playbacks of it. */
+struct decoded {
+    unsigned refs;
+    struct exchange x;
+};
+
+static void decoded_release(struct decoded **d)
+{
+    if (*d && --(*d)->refs == 0) {
+        exchange_fini(&(*d)->x);
+        free(*d);
+    }
+    *d = NULL;
+}
+
+struct replay_shelf {
+    struct shelf_slot {
+        const struct tape *tape;
+        size_t entry;
+        struct http_canned *answer; /* a whole body: a ready answer */
+        struct decoded *decoded;    /* a stream: the exchange */
+    } slots[SHELF_SLOTS];
+};
+
+static void slot_clear(struct shelf_slot *s)
+{
+    http_canned_free(&s->answer);
+    decoded_release(&s->decoded);
+    s->tape = NULL;
+}
+
+int replay_shelf_new(struct replay_shelf **out, struct err *e)
+{
+    *out = calloc(1, sizeof **out);
+    return *out ? 0 : err_set(e, ERR_NOMEM, "replay: out of memory");
+}
+
+void replay_shelf_free(struct replay_shelf **s)
+{
+    for (size_t i = 0; *s && i < SHELF_SLOTS; i++)
+        slot_clear(&(*s)->slots[i]);
+    free(*s);
+    *s = NULL;
+}
+
+static struct shelf_slot *slot_of(struct replay_shelf *s, const struct tape *t,
+                                  size_t entry)
+{
+    return &s->slots[((uintptr_t)t / 64 + entry) % SHELF_SLOTS];
+}
+
+/* The slot that holds this recording, or NULL. */
+static struct shelf_slot *shelf_find(struct replay_shelf *s, const struct tape *t,
+                                     size_t entry)
+{
+    struct shelf_slot *slot = s ? slot_of(s, t, entry) : NULL;
+
+    return slot && slot->tape == t && slot->entry == entry ? slot : NULL;
+}
+
+/* An empty slot for this recording, or NULL when it is not for keeping. */
+static struct shelf_slot *shelf_make(struct replay_shelf *s, const struct tape *t,
+                                     size_t entry, const struct exchange *x)
+{
+    if (!s || x->res_body.len > SHELF_BODY)
+        return NULL;
+    struct shelf_slot *slot = slot_of(s, t, entry);
+    slot_clear(slot);
+    slot->tape = t;
+    slot->entry = entry;
+    return slot;
+}
 
 static void free_text(void *arg)
 {
@@ -54,12 +135,13 @@ void replay_done(struct replay **pp)
     if (!p)
         return;
     loop_timer_clear(p->w->loop, &p->timer);
-    exchange_fini(&p->x);
+    decoded_release(&p->decoded);
     free(p);
     *pp = NULL;
 }
 
-/* --- pace ------------------------------------------------------------------------------ */
+/* --- pace ------------------------------------------------------------------------------
+ */
 
 static uint64_t due_ns(const struct replay *p, uint32_t ms)
 {
@@ -85,18 +167,19 @@ static bool too_early(struct replay *p, uint32_t ms)
     return true;
 }
 
-/* --- bodies ------------------------------------------------------------------------------ */
+/* --- bodies
+ * ------------------------------------------------------------------------------ */
 
 static ssize_t at_the_end(const struct replay *p)
 {
-    return p->x.outcome == OUTCOME_COMPLETE ? HTTP_END : HTTP_CUT;
+    return p->x->outcome == OUTCOME_COMPLETE ? HTTP_END : HTTP_CUT;
 }
 
 static ssize_t next_bytes(struct replay *p, char *to, size_t max, size_t most)
 {
     size_t n = most < max ? most : max;
 
-    memcpy(to, p->x.res_body.data + p->sent, n);
+    memcpy(to, p->x->res_body.data + p->sent, n);
     p->sent += n;
     return (ssize_t)n;
 }
@@ -106,9 +189,11 @@ static ssize_t play_chunks(void *arg, char *to, size_t max)
 {
     struct replay *p = arg;
 
-    if (p->chunk == p->x.n_chunks)
+    while (p->chunk < p->x->n_chunks && p->x->chunks[p->chunk].len == 0)
+        p->chunk++; /* nothing to send is not the same as waiting */
+    if (p->chunk == p->x->n_chunks)
         return at_the_end(p);
-    const struct exchange_chunk *c = &p->x.chunks[p->chunk];
+    const struct exchange_chunk *c = &p->x->chunks[p->chunk];
     if (p->chunk_sent == 0 && too_early(p, c->ms))
         return HTTP_WAIT;
     ssize_t n = next_bytes(p, to, max, (size_t)c->len - p->chunk_sent);
@@ -125,9 +210,9 @@ static ssize_t play_body(void *arg, char *to, size_t max)
 {
     struct replay *p = arg;
 
-    if (p->sent == p->x.res_body.len)
+    if (p->sent == p->x->res_body.len)
         return at_the_end(p);
-    return next_bytes(p, to, max, p->x.res_body.len - p->sent);
+    return next_bytes(p, to, max, p->x->res_body.len - p->sent);
 }
 
 static int64_t declared_length(const struct headers *h)
@@ -139,11 +224,11 @@ static int64_t declared_length(const struct headers *h)
 
 static void answer(struct replay *p)
 {
-    const struct exchange *x = &p->x;
+    const struct exchange *x = p->x;
 
     if (x->status == 0) {
-        replay_failure(p->r, err_by_name(x->error_code) ? err_by_name(x->error_code)
-                                                        : ERR_PEER,
+        replay_failure(p->r,
+                       err_by_name(x->error_code) ? err_by_name(x->error_code) : ERR_PEER,
                        x->error_message);
         return;
     }
@@ -154,6 +239,8 @@ static void answer(struct replay *p)
                                    .headers = &x->res_headers,
                                    .body = x->res_body.data,
                                    .len = x->res_body.len};
+        if (p->keep)
+            p->keep->answer = http_canned_new(&reply);
         http_reply(p->r, &reply);
         return;
     }
@@ -170,11 +257,12 @@ static void on_first_byte(void *arg)
     answer(arg);
 }
 
-/* --- JSON-RPC ------------------------------------------------------------------------------ */
+/* --- JSON-RPC
+ * ------------------------------------------------------------------------------ */
 
 static int answer_callers_id(struct replay *p, const struct buf *asked, struct err *e)
 {
-    struct exchange *x = &p->x;
+    struct exchange *x = p->x;
     struct buf fixed = BUF_INIT(LIMIT_DECODED_BODY);
     uint64_t *lens = calloc(x->n_chunks + 1, sizeof *lens);
 
@@ -182,9 +270,9 @@ static int answer_callers_id(struct replay *p, const struct buf *asked, struct e
         return err_set(e, ERR_NOMEM, "replay: out of memory");
     for (size_t i = 0; i < x->n_chunks; i++)
         lens[i] = x->chunks[i].len;
-    if (jsonrpc_answer(buf_cstr(&x->req_body), x->req_body.len, buf_cstr(asked), asked->len,
-                       buf_cstr(&x->res_body), x->res_body.len, lens, x->n_chunks,
-                       &fixed)) {
+    if (jsonrpc_answer(buf_cstr(&x->req_body), x->req_body.len, buf_cstr(asked),
+                       asked->len, buf_cstr(&x->res_body), x->res_body.len, lens,
+                       x->n_chunks, &fixed)) {
         buf_free(&x->res_body);
         x->res_body = fixed;
         for (size_t i = 0; i < x->n_chunks; i++)
@@ -196,29 +284,67 @@ static int answer_callers_id(struct replay *p, const struct buf *asked, struct e
     return buf_check(&x->res_body, "JSON-RPC answer", e);
 }
 
+/* Decode the recording, or take it from the shelf. */
+static int get_exchange(struct replay *p, const struct tape *t, size_t i, bool rpc,
+                        struct err *e)
+{
+    struct shelf_slot *slot = rpc ? NULL : shelf_find(p->w->shelf, t, i);
+
+    if (slot && slot->decoded) {
+        p->decoded = slot->decoded;
+        p->decoded->refs++;
+        p->x = &p->decoded->x;
+        return 0;
+    }
+    struct decoded *d = calloc(1, sizeof *d);
+    if (!d)
+        return err_set(e, ERR_NOMEM, "replay: out of memory");
+    d->refs = 1;
+    if ((rpc ? tape_load(t, i, &d->x, e) : tape_load_response(t, i, &d->x, e)) < 0) {
+        free(d);
+        return -1;
+    }
+    p->decoded = d;
+    p->x = &d->x;
+    if (rpc) /* made for this caller */
+        return answer_callers_id(p, http_body(p->r), e);
+    slot = shelf_make(p->w->shelf, t, i, p->x);
+    if (slot && p->x->chunks) {
+        slot->decoded = d;
+        d->refs++;
+    } else if (p->speed <= 0) {
+        p->keep = slot;
+    }
+    return 0;
+}
+
 int replay_start(struct replay **out, struct worker *w, struct http_request *r,
                  const struct tape *t, size_t i, double speed, struct err *e)
 {
     const struct buf *asked = http_body(r);
-    struct replay *p = calloc(1, sizeof *p);
+    bool rpc = asked->len > 0 && jsonrpc_is(asked->data, asked->len);
+    bool head_only = strcmp(http_method(r), "HEAD") == 0;
+    struct shelf_slot *ready =
+        rpc || head_only || speed > 0 ? NULL : shelf_find(w->shelf, t, i);
 
+    *out = NULL;
+    if (ready && ready->answer) {
+        http_reply_canned(r, ready->answer);
+        return 0;
+    }
+    struct replay *p = calloc(1, sizeof *p);
     if (!p)
         return err_set(e, ERR_NOMEM, "replay: out of memory");
     p->w = w;
     p->r = r;
     p->speed = speed;
-    bool rpc = asked->len > 0 && jsonrpc_is(asked->data, asked->len);
-    if ((rpc ? tape_load(t, i, &p->x, e) : tape_load_response(t, i, &p->x, e)) < 0) {
-        free(p);
-        return -1;
-    }
-    if (rpc && answer_callers_id(p, asked, e) < 0) {
+    if (get_exchange(p, t, i, rpc, e) < 0) {
         replay_done(&p);
         return -1;
     }
     *out = p;
     p->start_ns = clock_mono_ns();
-    uint32_t wait = p->x.chunks ? p->x.first_byte_ms : p->x.total_ms;
+    uint32_t wait = p->x->chunks ? p->x->first_byte_ms : p->x->total_ms;
     if (speed <= 0 || wait == 0) {
         answer(p);
         return 0;

@@ -30,8 +30,8 @@
 
 /* How the run ended, before it is judged. */
 struct ending {
-    bool ran;        /* there was a command and it was started */
-    int child_exit;  /* its status, 128+n for signals */
+    bool ran;           /* there was a command and it was started */
+    int child_exit;     /* its status, 128+n for signals */
     struct err failure; /* ours: code ERR_NONE when there was none */
 };
 
@@ -42,7 +42,8 @@ struct verdict {
     const char *next_step;
 };
 
-/* --- the command ------------------------------------------------------------------------------ */
+/* --- the command
+ * ------------------------------------------------------------------------------ */
 
 static int exit_status(int status)
 {
@@ -110,14 +111,14 @@ static int start_command(const struct options *o, const struct serve *serve, int
 
     *pid = -1;
     (void)snprintf(seed, sizeof seed, "%" PRIu64, o->seed.value);
-    buf_fmt(&origin, "http://%s", s->own);
+    buf_fmt(&origin, "http://%s", s->own.text);
     buf_str(&proxy, "http://");
     if (o->token) { /* without one, --session is the listener's default already */
         buf_fmt(&proxy, "%s:", o->session);
         percent_encode(o->token, &proxy);
         buf_char(&proxy, '@');
     }
-    buf_str(&proxy, s->own);
+    buf_str(&proxy, s->own.text);
     struct child_setup setup = {.proxy_url = buf_cstr(&proxy),
                                 .origin = buf_cstr(&origin),
                                 .bundle = serve_trust_file(serve),
@@ -134,7 +135,8 @@ static int start_command(const struct options *o, const struct serve *serve, int
     return rc;
 }
 
-/* --- the verdict --------------------------------------------------------------------------------- */
+/* --- the verdict
+ * --------------------------------------------------------------------------------- */
 
 static void judge(const struct options *o, const struct ending *end,
                   const struct session_counts *c, struct verdict *v)
@@ -149,7 +151,8 @@ static void judge(const struct options *o, const struct ending *end,
         v->reason = "E_RECORD_INCOMPLETE";
         (void)snprintf(v->message, sizeof v->message,
                        "%" PRIu64 " exchange(s) could not be recorded", c->failed);
-        v->next_step = "see the errors above; free disk space or raise limits.response_body";
+        v->next_step =
+            "see the errors above; free disk space or raise limits.response_body";
     } else if (o->mode == MODE_REPLAY && c->miss > 0) {
         v->exit_code = 2;
         v->reason = "E_REPLAY_MISSING_DEPENDENCY";
@@ -246,13 +249,15 @@ static int report(const struct options *o, const struct shared *s,
         }
         return v.exit_code;
     }
-    log_error("%s", end->failure.msg);
+    log_error("%s: %s", err_name(end->failure.code), end->failure.msg);
     if (o->mode == MODE_REPLAY && outputs_write(o->output, &run, &e) < 0)
         log_error("%s", e.msg);
     return v.exit_code;
 }
 
-/* --- the run ---------------------------------------------------------------------------------------- */
+/* --- the run
+ * ----------------------------------------------------------------------------------------
+ */
 
 static int write_ready(const struct options *o, const struct shared *s, struct err *e)
 {
@@ -260,7 +265,7 @@ static int write_ready(const struct options *o, const struct shared *s, struct e
     int rc = 0;
 
     if (o->ready_file) {
-        buf_fmt(&line, "%s\n", s->own);
+        buf_fmt(&line, "%s\n", s->own.text);
         rc = fsx_write_file(o->ready_file, line.data, line.len, 0644, e);
     }
     buf_free(&line);
@@ -297,10 +302,10 @@ static int run(const struct options *o)
     const struct shared *s = serve_shared(serve);
     if (write_ready(o, s, &end.failure) == 0) {
         if (o->rest.command) {
-            log_debug("listening on http://%s", s->own);
+            log_debug("listening on http://%s", s->own.text);
             run_command(o, serve, signals, &end);
         } else {
-            log_info("listening on http://%s (Ctrl-C ends)", s->own);
+            log_info("listening on http://%s (Ctrl-C ends)", s->own.text);
             (void)wait_for_end(signals, 0);
         }
     }

@@ -24,15 +24,15 @@
 #include <unistd.h>
 
 #define SYNC_MS 500
-#define FDS_A_CLIENT 4 /* its socket, the pair, an upstream connection */
+#define FDS_A_CLIENT 3 /* its socket and the pair; while live, an upstream too */
 #define MAX_WORKERS 64
 
 struct serve {
     struct shared shared;
     struct ca *ca;
-    char *trust_file;   /* system + ours, for children */
+    char *trust_file;    /* system + ours, for children */
     char *upstream_file; /* system + --upstream-ca, or NULL: the system's own */
-    char **connect_to;  /* --resolve in libcurl's form */
+    char **connect_to;   /* --resolve in libcurl's form */
     struct worker *workers;
     size_t n_workers;
     bool global; /* libcurl is initialised */
@@ -53,9 +53,10 @@ const char *serve_trust_file(const struct serve *s)
     return s->trust_file;
 }
 
-/* --- descriptors -------------------------------------------------------------------------- */
+/* --- descriptors
+ * -------------------------------------------------------------------------- */
 
-static size_t admit_at_most(void)
+static size_t admit_at_most(bool live)
 {
     struct rlimit lim;
 
@@ -67,10 +68,12 @@ static size_t admit_at_most(void)
     (void)setrlimit(RLIMIT_NOFILE, &lim);
     (void)getrlimit(RLIMIT_NOFILE, &lim);
     size_t n = lim.rlim_cur > LIMIT_FDS_SPARE ? lim.rlim_cur - LIMIT_FDS_SPARE : 16;
-    return n / FDS_A_CLIENT > 4 ? n / FDS_A_CLIENT : 4;
+    n /= FDS_A_CLIENT + live;
+    return n > 4 ? n : 4;
 }
 
-/* --- trust ------------------------------------------------------------------------------------ */
+/* --- trust
+ * ------------------------------------------------------------------------------------ */
 
 static int open_authority(struct serve *s, struct err *e)
 {
@@ -98,19 +101,19 @@ out:
 /* The certificates upstreams are verified against. */
 static int write_upstream_trust(struct serve *s, const struct options *o, struct err *e)
 {
-    char path[] = "/tmp/retape-upstream-XXXXXX";
+    const char *tmp = getenv("TMPDIR");
 
     if (o->upstream_ca.n == 0)
         return 0;
-    int fd = mkostemp(path, O_CLOEXEC);
-    if (fd < 0)
-        return err_set(e, ERR_IO, "%s: %s", path, strerror(errno));
-    (void)close(fd);
-    s->upstream_file = strdup(path);
-    if (!s->upstream_file) {
-        (void)unlink(path);
-        return err_set(e, ERR_NOMEM, "out of memory");
+    char *path = fsx_join(tmp && *tmp ? tmp : "/tmp", "retape-upstream-XXXXXX");
+    int fd = path ? mkostemp(path, O_CLOEXEC) : -1;
+    if (fd < 0) {
+        err_set(e, ERR_IO, "%s: %s", path ? path : "TMPDIR", strerror(errno));
+        free(path);
+        return -1;
     }
+    (void)close(fd);
+    s->upstream_file = path;
     return trust_write_merged(path, NULL, o->upstream_ca.v, e);
 }
 
@@ -144,14 +147,16 @@ static int convert_resolves(struct serve *s, const struct options *o, struct err
     return 0;
 }
 
-/* --- sessions --------------------------------------------------------------------------------- */
+/* --- sessions
+ * --------------------------------------------------------------------------------- */
 
 /* Open the default session now, so that a run does not fail at its first request. */
 static int open_default(struct serve *s, const struct options *o, struct err *e)
 {
     struct session *x;
 
-    if (sessions_new(&s->shared.sessions, o, e) < 0 || misses_new(&s->shared.misses, e) < 0)
+    if (sessions_new(&s->shared.sessions, o, e) < 0 ||
+        misses_new(&s->shared.misses, e) < 0)
         return -1;
     if (o->mode == MODE_REPLAY && !o->rest.command) {
         char *path = cassette_path(o->cassettes, o->session);
@@ -209,11 +214,12 @@ static void stop_syncer(struct serve *s)
     s->syncing = false;
 }
 
-/* --- workers ------------------------------------------------------------------------------------ */
+/* --- workers
+ * ------------------------------------------------------------------------------------ */
 
 static int start_workers(struct serve *s, const struct options *o, struct err *e)
 {
-    const char *address = o->listen           ? o->listen
+    const char *address = o->listen         ? o->listen
                           : o->rest.command ? "127.0.0.1:0"
                                             : "127.0.0.1:8080";
     struct fetch_setup upstream = {.ca_file = s->upstream_file ? s->upstream_file
@@ -229,12 +235,12 @@ static int start_workers(struct serve *s, const struct options *o, struct err *e
     if (!s->workers)
         return err_set(e, ERR_NOMEM, "out of memory");
     for (size_t i = 0; i < want; i++) {
-        char bound[72];
+        struct own_address bound;
         int fd;
-        if (listener_bind(i ? s->shared.own : address, i > 0, &fd, bound, e) < 0)
+        if (listener_bind(i ? s->shared.own.text : address, i > 0, &fd, &bound, e) < 0)
             return -1;
         if (i == 0)
-            memcpy(s->shared.own, bound, sizeof bound);
+            s->shared.own = bound;
         if (worker_start(&s->workers[i], &s->shared, fd,
                          o->mode == MODE_REPLAY ? NULL : &upstream, e) < 0)
             return -1;
@@ -254,7 +260,7 @@ int serve_start(struct serve **out, const struct options *o, struct err *e)
     (void)signal(SIGPIPE, SIG_IGN);
     s->shared.options = o;
     s->shared.config = o->config;
-    s->shared.max_conns = admit_at_most();
+    s->shared.max_conns = admit_at_most(o->mode != MODE_REPLAY);
     s->shared.start_ns = clock_mono_ns();
     if (open_default(s, o, e) < 0 || open_authority(s, e) < 0)
         goto fail;

@@ -115,8 +115,8 @@ static int open_session(struct session *x, const struct options *o, struct err *
         goto out;
     if (o->mode != MODE_REPLAY) {
         enum cassette_open_how how = o->mode == MODE_AUTO || o->append ? CASSETTE_APPEND
-                                     : o->overwrite                    ? CASSETTE_OVERWRITE
-                                                                       : CASSETTE_NEW;
+                                     : o->overwrite ? CASSETTE_OVERWRITE
+                                                    : CASSETTE_NEW;
         if (cassette_open(&x->cassette, o->cassettes, x->name, how, &cut, e) < 0)
             goto out;
         if (cut)

@@ -21,13 +21,13 @@
 
 struct session {
     char name[65];
-    struct tape *tape;         /* replay, auto (NULL when there is no cassette yet) */
-    struct deck *deck;         /* over the tape */
-    struct cassette *cassette; /* record, auto */
-    atomic_uint_fast64_t miss; /* requests without a recording, also without a tape */
+    struct tape *tape;             /* replay, auto (NULL when there is no cassette yet) */
+    struct deck *deck;             /* over the tape */
+    struct cassette *cassette;     /* record, auto */
+    atomic_uint_fast64_t miss;     /* requests without a recording, also without a tape */
     atomic_uint_fast64_t recorded; /* exchanges appended */
     atomic_uint_fast64_t failed;   /* exchanges that could not be stored */
-    struct session *next;      /* in the order they came */
+    struct session *next;          /* in the order they came */
 };
 
 struct session_counts {
@@ -36,7 +36,8 @@ struct session_counts {
 
 struct sessions;
 
-int sessions_new(struct sessions **out, const struct options *o, struct err *e) MUST_CHECK;
+int sessions_new(struct sessions **out, const struct options *o,
+                 struct err *e) MUST_CHECK;
 /* Closes all cassettes; -1 with the first error (the others are logged). */
 int sessions_close(struct sessions *s, struct err *e);
 void sessions_free(struct sessions **s);

@@ -7,6 +7,7 @@
 #ifndef PROXY_SHARED_H
 #define PROXY_SHARED_H
 
+#include "proxy/conn.h"
 #include "proxy/options.h"
 
 #include <stdatomic.h>
@@ -25,13 +26,13 @@ struct shared {
     struct mint *mint;
     struct misses *misses;
     const struct ca *ca;
-    char own[72];      /* our listening address, "127.0.0.1:8080" */
-    size_t max_conns;  /* clients admitted at once, by the descriptor limit */
+    struct own_address own; /* where we listen */
+    size_t max_conns;       /* clients admitted at once, by the descriptor limit */
     uint64_t start_ns;
     atomic_size_t conns;
-    atomic_uint_fast64_t requests; /* all requests, ours too */
+    atomic_uint_fast64_t requests;  /* all requests, ours too */
     atomic_uint_fast64_t tunnelled; /* connections passed through unread */
-    atomic_uint_fast64_t blocked;  /* requests refused by egress rules */
+    atomic_uint_fast64_t blocked;   /* requests refused by egress rules */
 };
 
 #endif

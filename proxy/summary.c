@@ -91,8 +91,8 @@ void summary_json(const struct shared *s, int exit_code, const char *reason_code
             (uint64_t)atomic_load(&s->blocked), exit_code, modes[s->options->mode]);
     buf_str(out, "\"protection\":\"proxy only\",\"reason_code\":");
     json_string(out, reason_code, strlen(reason_code));
-    buf_fmt(out, ",\"requests\":%" PRIu64 ",\"run_id\":",
-            (uint64_t)atomic_load(&s->requests));
+    buf_fmt(out,
+            ",\"requests\":%" PRIu64 ",\"run_id\":", (uint64_t)atomic_load(&s->requests));
     json_string(out, s->options->run_id, strlen(s->options->run_id));
     buf_str(out, ",\"seed\":");
     if (s->options->seed.given)
@@ -107,8 +107,9 @@ void summary_json(const struct shared *s, int exit_code, const char *reason_code
     }
     buf_str(out, "],\"total\":{");
     put_counts(&total, out);
-    buf_fmt(out, ",\"unused\":%" PRIu64 "},\"tunnelled\":{\"connections\":%" PRIu64
-                 ",\"hosts\":",
+    buf_fmt(out,
+            ",\"unused\":%" PRIu64 "},\"tunnelled\":{\"connections\":%" PRIu64
+            ",\"hosts\":",
             total.unused, (uint64_t)atomic_load(&s->tunnelled));
     put_tunnels(s, out);
     buf_str(out, "}}\n");

@@ -43,7 +43,10 @@ static void put(struct table *t, char *text)
         t->failed = true;
 }
 
-void table_add(struct table *t, const char *text) { put(t, strdup(text)); }
+void table_add(struct table *t, const char *text)
+{
+    put(t, strdup(text));
+}
 
 void table_addf(struct table *t, const char *fmt, ...)
 {

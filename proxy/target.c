@@ -23,47 +23,47 @@ static bool is_loopback_name(const char *host)
            (strncmp(host, "127.", 4) == 0 && url_is_ip(host));
 }
 
-/* Is host:port where we listen? Any loopback spelling counts when we are on loopback
- * or on every address. */
-static bool is_own_address(const char *own, const char *host, uint16_t port)
+/* Is host:port this address of ours? Any loopback spelling counts when we are on
+ * loopback or on every address. */
+static bool is_address(const struct own_address *own, const char *host, uint16_t port)
 {
-    struct err e;
-    char *own_host = NULL;
-    uint16_t own_port;
-    bool same = false;
-
-    if (strcmp(host, MAGIC_NAME) == 0)
-        return true;
-    if (url_host_port(own, &own_host, &own_port, &e) < 0)
+    if (port != own->port || !own->host[0])
         return false;
-    if (port == own_port) {
-        bool everywhere = strcmp(own_host, "0.0.0.0") == 0 || strcmp(own_host, "::") == 0;
-        same = strcmp(own_host, host) == 0 ||
-               (is_loopback_name(host) && (everywhere || is_loopback_name(own_host)));
-    }
-    free(own_host);
-    return same;
+    if (strcmp(own->host, host) == 0)
+        return true;
+    bool everywhere = strcmp(own->host, "0.0.0.0") == 0 || strcmp(own->host, "::") == 0;
+    return is_loopback_name(host) && (everywhere || is_loopback_name(own->host));
 }
 
 static bool is_own(const struct target_request *r, const char *host, uint16_t port)
 {
-    return is_own_address(r->own, host, port) ||
-           (r->conn->local[0] && is_own_address(r->conn->local, host, port));
+    return strcmp(host, MAGIC_NAME) == 0 || is_address(r->own, host, port) ||
+           is_address(&r->conn->local, host, port);
 }
 
-static int set_url(struct target *out, const char *origin, const char *path,
-                   struct err *e)
+/* An upstream URL from an origin's parts and "path?query" as sent. */
+static int set_url(struct target *out, bool tls, const char *host, uint16_t port,
+                   const char *base, const char *rest, struct err *e)
 {
-    struct buf text = BUF_INIT(LIMIT_REQUEST_HEAD + KIB(2));
-    int rc = -1;
+    size_t path = strcspn(rest, "?"), base_len = strlen(base);
+    struct url *u = &out->url;
 
-    buf_str(&text, origin);
-    buf_str(&text, path);
-    if (buf_check(&text, "request URL", e) == 0)
-        rc = url_parse(&out->url, buf_cstr(&text), e);
-    buf_free(&text);
     out->kind = TARGET_UPSTREAM;
-    return rc;
+    if (strchr(rest, '#'))
+        return err_set(e, ERR_FORMAT, "a request target has no fragment");
+    u->tls = tls;
+    u->port = port ? port : tls ? 443 : 80;
+    u->host = strdup(host);
+    u->path = malloc(base_len + path + 2);
+    u->query = rest[path] ? strdup(rest + path + 1) : NULL;
+    if (!u->host || !u->path || (rest[path] && !u->query))
+        return err_set(e, ERR_NOMEM, "out of memory");
+    memcpy(u->path, base, base_len);
+    memcpy(u->path + base_len, rest, path);
+    if (base_len + path == 0)
+        u->path[path++] = '/';
+    u->path[base_len + path] = '\0';
+    return 0;
 }
 
 static const char *route_rest(const char *path, const char *prefix)
@@ -78,37 +78,38 @@ static const char *route_rest(const char *path, const char *prefix)
 /* "/to/<scheme>/<host[:port]>/rest" */
 static int direct_route(struct target *out, const char *rest, struct err *e)
 {
-    struct buf origin = BUF_INIT(512);
-    int rc = -1;
     size_t scheme = strcspn(rest, "/");
+    bool tls = scheme == 5 && strncmp(rest, "https", 5) == 0;
+    char authority[300];
+    char *host = NULL;
+    uint16_t port;
 
-    if ((scheme != 4 || strncmp(rest, "http", 4) != 0) &&
-        (scheme != 5 || strncmp(rest, "https", 5) != 0))
+    if (!tls && (scheme != 4 || strncmp(rest, "http", 4) != 0))
         return err_set(e, ERR_FORMAT, "want /to/http/HOST/... or /to/https/HOST/...");
-    const char *host = rest + scheme + (rest[scheme] == '/');
-    size_t len = strcspn(host, "/?");
-    buf_fmt(&origin, "%.*s://%.*s", (int)scheme, rest, (int)len, host);
-    if (buf_check(&origin, "route", e) == 0)
-        rc = set_url(out, buf_cstr(&origin), host + len, e);
-    buf_free(&origin);
+    const char *from = rest + scheme + (rest[scheme] == '/');
+    size_t len = strcspn(from, "/?");
+    if (len >= sizeof authority)
+        return err_set(e, ERR_FORMAT, "the host after /to/ is too long");
+    memcpy(authority, from, len);
+    authority[len] = '\0';
+    if (url_host_port(authority, &host, &port, e) < 0)
+        return err_in(e, "/to/ route");
+    int rc = set_url(out, tls, host, port, "", from + len, e);
+    free(host);
     return rc;
 }
 
-static int own_path(struct target *out, const struct target_request *r, const char *path,
-                    struct gate_claim *claim, struct err *e)
+static int named_route(struct target *out, const char *origin, const char *rest,
+                       struct err *e)
 {
-    const char *rest;
+    struct url u = {0};
 
-    out->own_origin = true;
-    path = gate_prefix(path, claim);
-    if ((rest = route_rest(path, "/to")) && *rest == '/')
-        return direct_route(out, rest + 1, e);
-    for (size_t i = 0; i < r->n_routes; i++)
-        if ((rest = route_rest(path, r->routes[i].prefix)))
-            return set_url(out, r->routes[i].target, rest, e);
-    out->kind = TARGET_OWN;
-    out->path = strdup(path);
-    return out->path ? 0 : err_set(e, ERR_NOMEM, "out of memory");
+    if (url_parse(&u, origin, e) < 0)
+        return -1;
+    const char *base = strcmp(u.path, "/") == 0 ? "" : u.path;
+    int rc = set_url(out, u.tls, u.host, u.port, base, rest, e);
+    url_fini(&u);
+    return rc;
 }
 
 /* Does the Host field name us? Browsers cannot be made to say so by a foreign page. */
@@ -121,9 +122,29 @@ static bool host_names_us(const struct target_request *r)
 
     if (!r->host || url_host_port(r->host, &host, &port, &e) < 0)
         return false;
-    ours = is_loopback_name(host) || strcmp(host, MAGIC_NAME) == 0 || is_own(r, host, port);
+    ours =
+        is_loopback_name(host) || strcmp(host, MAGIC_NAME) == 0 || is_own(r, host, port);
     free(host);
     return ours;
+}
+
+/* named: the request is addressed to us by name, whatever its Host field says. */
+static int own_path(struct target *out, const struct target_request *r, const char *path,
+                    bool named, struct gate_claim *claim, struct err *e)
+{
+    const char *rest;
+
+    out->own_origin = true;
+    path = gate_prefix(path, claim);
+    if ((rest = route_rest(path, "/to")) && *rest == '/')
+        return direct_route(out, rest + 1, e);
+    for (size_t i = 0; i < r->n_routes; i++)
+        if ((rest = route_rest(path, r->routes[i].prefix)))
+            return named_route(out, r->routes[i].target, rest, e);
+    out->kind = TARGET_OWN;
+    out->named_us = named || host_names_us(r);
+    out->path = strdup(path);
+    return out->path ? 0 : err_set(e, ERR_NOMEM, "out of memory");
 }
 
 static int absolute(struct target *out, const struct target_request *r,
@@ -137,8 +158,7 @@ static int absolute(struct target *out, const struct target_request *r,
         buf_str(&path, u.path);
         if (u.query)
             buf_fmt(&path, "?%s", u.query);
-        out->named_us = true;
-        rc = own_path(out, r, buf_cstr(&path), claim, e);
+        rc = own_path(out, r, buf_cstr(&path), true, claim, e);
         buf_free(&path);
         url_fini(&u);
         return rc;
@@ -148,53 +168,50 @@ static int absolute(struct target *out, const struct target_request *r,
     return rc;
 }
 
-/* The origin a connection stands for: its CONNECT target, or the name of its TLS. */
-static int connection_origin(const struct target_request *r, struct url *u, struct err *e)
+/* The origin a connection stands for: its CONNECT target, or the name of its TLS. A
+ * host found in the Host field is malloc'ed into *named. */
+static int connection_origin(const struct target_request *r, const char **host,
+                             uint16_t *port, char **named, struct err *e)
 {
     const struct conn *c = r->conn;
 
-    u->tls = c->via != VIA_CONNECT_PLAIN;
-    u->port = c->port ? c->port : 443;
-    if (c->host[0]) {
-        u->host = strdup(c->host);
-        return u->host ? 0 : err_set(e, ERR_NOMEM, "out of memory");
-    }
-    uint16_t port = 0;
-    if (!r->host || url_host_port(r->host, &u->host, &port, e) < 0)
+    *host = c->host;
+    *port = c->port ? c->port : 443;
+    if (c->host[0])
+        return 0;
+    uint16_t asked = 0;
+    if (!r->host || url_host_port(r->host, named, &asked, e) < 0)
         return err_set(e, ERR_FORMAT, "TLS without a server name needs a Host field");
-    if (port)
-        u->port = port;
+    *host = *named;
+    if (asked)
+        *port = asked;
     return 0;
 }
 
 int target_of(struct target *out, const struct target_request *r,
               struct gate_claim *claim, struct err *e)
 {
-    struct url u = {0};
-    struct buf origin = BUF_INIT(512);
-    int rc = -1;
+    const char *host;
+    char *named = NULL;
+    uint16_t port;
+    int rc;
 
     *out = (struct target){0};
-    if (strncasecmp(r->line, "http://", 7) == 0 || strncasecmp(r->line, "https://", 8) == 0)
+    if (strncasecmp(r->line, "http://", 7) == 0 ||
+        strncasecmp(r->line, "https://", 8) == 0)
         return absolute(out, r, claim, e);
     if (r->line[0] != '/')
         return err_set(e, ERR_FORMAT, "the request target is neither a path nor a URL");
-    if (r->conn->via == VIA_PLAIN) {
-        out->named_us = host_names_us(r);
-        return own_path(out, r, r->line, claim, e);
-    }
-    if (connection_origin(r, &u, e) < 0)
+    if (r->conn->via == VIA_PLAIN)
+        return own_path(out, r, r->line, false, claim, e);
+    if (connection_origin(r, &host, &port, &named, e) < 0)
         return -1;
-    if (is_own(r, u.host, u.port) ||
-        (r->conn->via == VIA_TLS && is_loopback_name(u.host) && host_names_us(r))) {
-        out->named_us = true;
-        rc = own_path(out, r, r->line, claim, e);
+    if (is_own(r, host, port) ||
+        (r->conn->via == VIA_TLS && is_loopback_name(host) && host_names_us(r))) {
+        rc = own_path(out, r, r->line, true, claim, e);
     } else {
-        url_origin(&u, &origin);
-        if (buf_check(&origin, "host", e) == 0)
-            rc = set_url(out, buf_cstr(&origin), r->line, e);
+        rc = set_url(out, r->conn->via != VIA_CONNECT_PLAIN, host, port, "", r->line, e);
     }
-    url_fini(&u);
-    buf_free(&origin);
+    free(named);
     return rc;
 }

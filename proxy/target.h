@@ -19,20 +19,20 @@ enum target_kind { TARGET_UPSTREAM, TARGET_OWN };
 
 struct target {
     enum target_kind kind;
-    struct url url;     /* TARGET_UPSTREAM */
-    char *path;         /* TARGET_OWN: path and query, session prefix taken off */
-    bool own_origin;    /* came by our own origin: a route, or a page */
-    bool named_us;      /* the Host field is one of our names (pages insist on it) */
+    struct url url;  /* TARGET_UPSTREAM */
+    char *path;      /* TARGET_OWN: path and query, session prefix taken off */
+    bool own_origin; /* came by our own origin: a route, or a page */
+    bool named_us;   /* the Host field is one of our names (pages insist on it) */
 };
 
 /* What target_of() looks at. */
 struct target_request {
     const struct conn *conn;
-    const char *own; /* our listening address */
+    const struct own_address *own; /* where we listen */
     const struct config_route *routes;
     size_t n_routes;
-    const char *line;  /* request target as sent */
-    const char *host;  /* Host field, or NULL */
+    const char *line; /* request target as sent */
+    const char *host; /* Host field, or NULL */
 };
 
 /* claim gets what a /s/ prefix says. -1 with ERR_FORMAT for a request that is for

@@ -7,7 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_anything(const char *text) { return *text != '\0'; }
+static bool is_anything(const char *text)
+{
+    return *text != '\0';
+}
 
 static bool is_host_pattern(const char *text)
 {

@@ -38,8 +38,8 @@ int tls_new(struct tls **out, tls_certificate_fn *certificate, struct err *e)
                                          MBEDTLS_SSL_PRESET_DEFAULT);
     if (rc == 0)
         rc = mbedtls_ssl_ticket_setup(&t->tickets, mbedtls_psa_get_random,
-                                      MBEDTLS_PSA_RANDOM_STATE, MBEDTLS_CIPHER_AES_256_GCM,
-                                      TICKET_LIFETIME_S);
+                                      MBEDTLS_PSA_RANDOM_STATE,
+                                      MBEDTLS_CIPHER_AES_256_GCM, TICKET_LIFETIME_S);
     if (rc == 0)
         rc = mbedtls_ssl_conf_alpn_protocols(&t->config, (const char **)(uintptr_t)alpn);
     if (rc != 0) {

@@ -13,6 +13,7 @@
 
 #include "base/limits.h"
 #include "base/log.h"
+#include "base/url.h"
 #include "certs/mint.h"
 #include "net/guard.h"
 #include "net/refusal.h"
@@ -42,15 +43,15 @@ struct tunnel {
 
     mbedtls_ssl_context ssl;
     struct mint_leaf leaf;
-    bool open;       /* the handshake is over */
-    const char *in;  /* ciphertext not decrypted yet: scratch or saved */
+    bool open;      /* the handshake is over */
+    const char *in; /* ciphertext not decrypted yet: scratch or saved */
     size_t in_len;
     struct buf saved; /* what was left of it when the pair was full */
     struct buf out;   /* ciphertext not sent yet */
 
     struct guard guard;
-    struct buf plain;   /* decrypted, not written into the pair yet */
-    size_t cleared;     /* bytes of it that guard has let pass */
+    struct buf plain; /* decrypted, not written into the pair yet */
+    size_t cleared;   /* bytes of it that guard has let pass */
     struct guard_fault fault;
     int pair;
     struct loop_watch pair_watch;
@@ -61,7 +62,8 @@ struct tunnel {
     bool dead;
 };
 
-/* --- the end ------------------------------------------------------------------------- */
+/* --- the end -------------------------------------------------------------------------
+ */
 
 static void free_tunnel(void *arg)
 {
@@ -118,7 +120,8 @@ static void on_timeout(void *arg)
     hang_up(t);
 }
 
-/* --- towards the client ---------------------------------------------------------------- */
+/* --- towards the client ----------------------------------------------------------------
+ */
 
 static int bio_send(void *ctx, const unsigned char *data, size_t len)
 {
@@ -158,7 +161,9 @@ static void flush(struct tunnel *t)
         }
         sent += (size_t)n;
     }
-    if (sent)
+    if (sent == t->out.len)
+        buf_free(&t->out); /* an idle connection keeps no memory */
+    else
         buf_eat(&t->out, sent);
     if (t->ending && t->out.len == 0) {
         end(t, true);
@@ -226,7 +231,8 @@ static void pump_out(struct tunnel *t, bool to_end)
     flush(t);
 }
 
-/* --- from the client -------------------------------------------------------------------- */
+/* --- from the client
+ * -------------------------------------------------------------------- */
 
 static int bio_recv(void *ctx, unsigned char *to, size_t len)
 {
@@ -404,7 +410,12 @@ static bool digest_input(struct tunnel *t)
 /* The pair was full: keep ciphertext that is still in the shared scratch buffer. */
 static void save_input(struct tunnel *t)
 {
-    if (t->dead || t->in_len == 0 || t->in == t->saved.data)
+    if (t->dead)
+        return;
+    if (t->in_len == 0)
+        buf_free(&t->saved);
+    if (t->in_len == 0 ||
+        (t->in >= t->saved.data && t->in < t->saved.data + t->saved.len))
         return;
     struct buf kept = BUF_INIT(WORKER_SCRATCH * 2);
     buf_add(&kept, t->in, t->in_len);
@@ -441,6 +452,8 @@ static void pump_in(struct tunnel *t)
             break;
     }
     save_input(t);
+    if (!t->dead && t->plain.len == 0)
+        buf_free(&t->plain);
     if (!t->dead && t->out.len > 0)
         flush(t);
 }
@@ -463,7 +476,8 @@ static void on_client(void *arg, uint32_t events)
         pump_in(t);
 }
 
-/* --- the beginning --------------------------------------------------------------------------- */
+/* --- the beginning
+ * --------------------------------------------------------------------------- */
 
 /* The name a certificate is for: SNI, else the CONNECT host, else our own address. */
 static void certificate_name(struct tunnel *t, char name[256])
@@ -475,21 +489,13 @@ static void certificate_name(struct tunnel *t, char name[256])
         (void)snprintf(name, 256, "%.*s", (int)len, (const char *)sni);
         for (char *p = name; *p; p++)
             *p = (char)(*p >= 'A' && *p <= 'Z' ? *p + 32 : *p);
-        if (t->conn->via == VIA_TLS)
+        /* RFC 6066 section 3: an address is not a server name, whatever clients send */
+        if (t->conn->via == VIA_TLS && !url_is_ip(name))
             (void)snprintf(t->conn->host, sizeof t->conn->host, "%s", name);
         return;
     }
-    const char *from = t->conn->host[0] ? t->conn->host : t->conn->local;
-    (void)snprintf(name, 256, "%s", from);
-    if (from == t->conn->local) { /* cut ":port" and brackets */
-        char *colon = strrchr(name, ':');
-        if (colon)
-            *colon = '\0';
-        if (name[0] == '[') {
-            name[strlen(name) - 1] = '\0';
-            memmove(name, name + 1, strlen(name));
-        }
-    }
+    (void)snprintf(name, 256, "%s",
+                   t->conn->host[0] ? t->conn->host : t->conn->local.host);
 }
 
 int tunnel_certificate(mbedtls_ssl_context *ssl)

@@ -5,6 +5,7 @@
 #include "proxy/flow.h"
 #include "proxy/listener.h"
 #include "proxy/relay.h"
+#include "proxy/replay.h"
 #include "proxy/shared.h"
 #include "proxy/tunnel.h"
 
@@ -40,6 +41,7 @@ static void fini(struct worker *w)
     tunnel_end_all(w);
     relay_end_all(w);
     httpd_free(&w->httpd);
+    replay_shelf_free(&w->shelf);
     fetch_free(&w->fetch);
     leave_free(&w->leave);
     loop_free(&w->loop);
@@ -61,7 +63,8 @@ int worker_start(struct worker *w, struct shared *s, int listen_fd,
     }
     if (loop_new(&w->loop, e) < 0 || leave_new(&w->leave, w->loop, e) < 0 ||
         httpd_new(&w->httpd, w->loop, &events, s->config->max_request_body, e) < 0 ||
-        (upstream && fetch_new(&w->fetch, w->loop, upstream, e) < 0)) {
+        (upstream && fetch_new(&w->fetch, w->loop, upstream, e) < 0) ||
+        (s->options->repeat != REPEAT_NONE && replay_shelf_new(&w->shelf, e) < 0)) {
         (void)close(listen_fd);
         fini(w);
         return -1;

@@ -24,6 +24,7 @@ struct shared;
 struct listener;
 struct tunnel;
 struct relay;
+struct replay_shelf;
 
 struct worker {
     struct shared *shared;
@@ -34,8 +35,9 @@ struct worker {
     struct listener *listener;
     struct tunnel *tunnels; /* all of them, for the end */
     struct relay *relays;
-    char *scratch;          /* SCRATCH bytes for one read at a time */
-    uint64_t flows;         /* requests being worked on */
+    struct replay_shelf *shelf; /* NULL unless recordings repeat */
+    char *scratch;              /* SCRATCH bytes for one read at a time */
+    uint64_t flows;             /* requests being worked on */
     bool draining;
     pthread_t thread;
     struct loop_job drain_job;

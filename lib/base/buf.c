@@ -41,9 +41,9 @@ char *buf_room(struct buf *b, size_t n)
         return NULL;
     }
     if (b->len + n + 1 > b->cap) {
-        size_t cap = b->cap ? b->cap : 64;
-        while (cap < b->len + n + 1)
-            cap += cap / 2 + 64;
+        size_t need = b->len + n + 1, cap = b->cap + b->cap / 2 + 64;
+        if (cap < need)
+            cap = need;
         char *data = realloc(b->data, cap);
         if (!data) {
             b->failed = true;

@@ -19,7 +19,10 @@ struct source {
     enum err_code code;
 };
 
-static size_t smallest(size_t a, size_t b) { return a < b ? a : b; }
+static size_t smallest(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
 
 /* Edits (insert, delete, change, swap neighbours) from a to b, without case. */
 static size_t distance(const char *a, const char *b)
@@ -67,9 +70,15 @@ const char *cli_nearest(const char *word, const char *const *words)
     return found;
 }
 
-static const char *space_name(const struct cli_verb *v) { return v->name ? " " : ""; }
+static const char *space_name(const struct cli_verb *v)
+{
+    return v->name ? " " : "";
+}
 
-static const char *verb_name(const struct cli_verb *v) { return v->name ? v->name : ""; }
+static const char *verb_name(const struct cli_verb *v)
+{
+    return v->name ? v->name : "";
+}
 
 /* "... (see 'retape record --help')": every usage error ends with where to look. */
 static int usage_error(const struct cli_verb *v, struct err *e)

@@ -6,8 +6,12 @@
 #include <mbedtls/sha256.h>
 #include <mbedtls/version.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
+#if defined(__x86_64__)
+#include <xxh_x86dispatch.h> /* picks AVX2 and better at run time */
+#endif
 
 void digest_sha256(const void *data, size_t len, uint8_t out[DIGEST_SHA256])
 {
@@ -53,6 +57,49 @@ void digest_key_text(const void *data, size_t len, char out[DIGEST_KEY_TEXT])
     digest_sha256(data, len, sum);
     memcpy(out, "sha256:", 7);
     digest_hex(sum, sizeof sum, out + 7);
+}
+
+struct digest_stream {
+    mbedtls_sha256_context state;
+};
+
+struct digest_stream *digest_stream_new(void)
+{
+    struct digest_stream *s = calloc(1, sizeof *s);
+
+    if (s) {
+        mbedtls_sha256_init(&s->state);
+        digest_stream_start(s);
+    }
+    return s;
+}
+
+void digest_stream_start(struct digest_stream *s)
+{
+    must(mbedtls_sha256_starts(&s->state, 0) == 0);
+}
+
+void digest_stream_add(struct digest_stream *s, const void *data, size_t len)
+{
+    must(mbedtls_sha256_update(&s->state, data, len) == 0);
+}
+
+void digest_stream_text(struct digest_stream *s, char out[DIGEST_KEY_TEXT])
+{
+    uint8_t sum[DIGEST_SHA256];
+
+    must(mbedtls_sha256_finish(&s->state, sum) == 0);
+    memcpy(out, "sha256:", 7);
+    digest_hex(sum, sizeof sum, out + 7);
+}
+
+void digest_stream_free(struct digest_stream **s)
+{
+    if (!*s)
+        return;
+    mbedtls_sha256_free(&(*s)->state);
+    free(*s);
+    *s = NULL;
 }
 
 struct digest_xxh3 digest_xxh3(const void *data, size_t len)

@@ -24,6 +24,15 @@ int digest_unhex(const char *text, size_t text_len, uint8_t *out, size_t n);
 /* "sha256:<hex>" of data. */
 void digest_key_text(const void *data, size_t len, char out[DIGEST_KEY_TEXT]);
 
+/* SHA-256 of what comes piece by piece; belongs to one thread at a time. */
+struct digest_stream;
+struct digest_stream *digest_stream_new(void);     /* NULL: out of memory */
+void digest_stream_start(struct digest_stream *s); /* forget what was added */
+void digest_stream_add(struct digest_stream *s, const void *data, size_t len);
+/* "sha256:<hex>" of all that was added; start again before adding more. */
+void digest_stream_text(struct digest_stream *s, char out[DIGEST_KEY_TEXT]);
+void digest_stream_free(struct digest_stream **s);
+
 struct digest_xxh3 {
     uint64_t lo, hi;
 };

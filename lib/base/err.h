@@ -48,9 +48,9 @@ int err_set(struct err *e, enum err_code code, const char *fmt, ...) PRINTF_LIKE
 /* Put a place in front of the reason and keep the code. Always -1. */
 int err_in(struct err *e, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
-const char *err_name(enum err_code code);   /* "E_CASSETTE_EXISTS"; never NULL */
-int err_exit_status(enum err_code code);    /* 2 or 3, PRODUCT exit codes */
-int err_http_status(enum err_code code);    /* 400 .. 504 */
+const char *err_name(enum err_code code);    /* "E_CASSETTE_EXISTS"; never NULL */
+int err_exit_status(enum err_code code);     /* 2 or 3, PRODUCT exit codes */
+int err_http_status(enum err_code code);     /* 400 .. 504 */
 enum err_code err_by_name(const char *name); /* ERR_NONE when unknown */
 
 #endif

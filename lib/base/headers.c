@@ -6,9 +6,15 @@
 #include <strings.h>
 
 static const char *const hop_by_hop[] = {
-    "Connection",          "Keep-Alive",       "Proxy-Authenticate",
-    "Proxy-Authorization", "Proxy-Connection", "TE",
-    "Trailer",             "Transfer-Encoding", "Upgrade",
+    "Connection",
+    "Keep-Alive",
+    "Proxy-Authenticate",
+    "Proxy-Authorization",
+    "Proxy-Connection",
+    "TE",
+    "Trailer",
+    "Transfer-Encoding",
+    "Upgrade",
 };
 
 void headers_fini(struct headers *h)

@@ -31,7 +31,8 @@ int headers_add(struct headers *h, const char *name, const char *value,
                 struct err *e) MUST_CHECK;
 int headers_add_n(struct headers *h, const char *name, size_t name_len, const char *value,
                   size_t value_len, struct err *e) MUST_CHECK;
-int headers_copy(struct headers *to, const struct headers *from, struct err *e) MUST_CHECK;
+int headers_copy(struct headers *to, const struct headers *from,
+                 struct err *e) MUST_CHECK;
 /* Replace the value of field i. */
 int headers_set_value(struct headers *h, size_t i, const char *value,
                       struct err *e) MUST_CHECK;

@@ -11,7 +11,10 @@
 
 /* ---- reading ---- */
 
-const char *json_library_version(void) { return YYJSON_VERSION_STRING; }
+const char *json_library_version(void)
+{
+    return YYJSON_VERSION_STRING;
+}
 
 /*
  * yyjson keeps a document as one flat array in document order, so its depth is found
@@ -79,7 +82,7 @@ int json_read_config(yyjson_doc **out, const char *text, size_t len, struct err 
         return -1;
     if (!text || !yyjson_locate_pos(text, len, why.pos, &line, &column, &chr))
         line = column = 1;
-    return err_in(e, "line %zu, column %zu", line, column);
+    return err_in(e, "%zu:%zu", line, column);
 }
 
 yyjson_val *json_find(yyjson_val *obj, const char *key)
@@ -247,7 +250,10 @@ static inline size_t plain_of_eight(const char *s)
     return hits ? (size_t)__builtin_ctzll(hits) / 8 : 8;
 }
 
-static bool is_plain(char c) { return (unsigned char)c >= 0x20 && c != '"' && c != '\\'; }
+static bool is_plain(char c)
+{
+    return (unsigned char)c >= 0x20 && c != '"' && c != '\\';
+}
 
 /* The letter after the backslash: 'u' for those without a short form. */
 static char escape_letter(char c)
@@ -396,8 +402,8 @@ static bool push_key(struct writer *w, yyjson_val *key)
 {
     if (w->n == w->cap) {
         size_t cap = w->cap * 2;
-        yyjson_val **keys = w->keys == w->first ? NULL : w->keys;
-        keys = realloc(keys, cap * sizeof(yyjson_val *));
+        yyjson_val **old = w->keys == w->first ? NULL : w->keys;
+        yyjson_val **keys = realloc(old, cap * sizeof(yyjson_val *));
         if (!keys) {
             w->out->failed = true;
             return false;
@@ -564,4 +570,7 @@ static void pretty(yyjson_val *val, int depth, struct buf *out)
     buf_char(out, object ? '}' : ']');
 }
 
-void json_pretty(yyjson_val *val, struct buf *out) { pretty(val, 0, out); }
+void json_pretty(yyjson_val *val, struct buf *out)
+{
+    pretty(val, 0, out);
+}

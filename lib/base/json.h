@@ -23,7 +23,7 @@
 
 /* Parse. The error names the byte offset. The input need not be NUL-terminated. */
 int json_read(yyjson_doc **out, const char *text, size_t len, struct err *e) MUST_CHECK;
-/* With comments and trailing commas; the error names the line and column. */
+/* With comments and trailing commas; the error begins with "LINE:COLUMN: ". */
 int json_read_config(yyjson_doc **out, const char *text, size_t len,
                      struct err *e) MUST_CHECK;
 

@@ -16,11 +16,11 @@
 #include <stdint.h>
 
 struct url {
-    bool tls;       /* https */
-    char *host;     /* lower case; an IPv6 literal without its brackets */
-    uint16_t port;  /* always set: 80 or 443 when the URL names none */
-    char *path;     /* starts with '/', up to '?', as sent */
-    char *query;    /* after '?', as sent; NULL when there is no '?' */
+    bool tls;      /* https */
+    char *host;    /* lower case; an IPv6 literal without its brackets */
+    uint16_t port; /* always set: 80 or 443 when the URL names none */
+    char *path;    /* starts with '/', up to '?', as sent */
+    char *query;   /* after '?', as sent; NULL when there is no '?' */
 };
 
 /* Fragments and userinfo are refused. */
@@ -34,7 +34,8 @@ void url_origin(const struct url *u, struct buf *out);
 void url_text(const struct url *u, struct buf *out);
 
 /* "example.com:443", "[::1]:8080", "example.com" (port 0). Host is malloc'ed. */
-int url_host_port(const char *text, char **host, uint16_t *port, struct err *e) MUST_CHECK;
+int url_host_port(const char *text, char **host, uint16_t *port,
+                  struct err *e) MUST_CHECK;
 
 bool url_is_ip(const char *host); /* a literal IPv4 or IPv6 address, no brackets */
 

@@ -82,16 +82,11 @@ static const struct {
     CURLcode curl;
     enum err_code code;
 } failures[] = {
-    {CURLE_COULDNT_RESOLVE_HOST, ERR_DNS},
-    {CURLE_COULDNT_RESOLVE_PROXY, ERR_DNS},
-    {CURLE_COULDNT_CONNECT, ERR_CONNECT},
-    {CURLE_SSL_CONNECT_ERROR, ERR_TLS},
-    {CURLE_PEER_FAILED_VERIFICATION, ERR_TLS},
-    {CURLE_SSL_CACERT_BADFILE, ERR_TLS},
-    {CURLE_SSL_CERTPROBLEM, ERR_TLS},
-    {CURLE_SSL_CIPHER, ERR_TLS},
-    {CURLE_OPERATION_TIMEDOUT, ERR_TIMEOUT},
-    {CURLE_OUT_OF_MEMORY, ERR_NOMEM},
+    {CURLE_COULDNT_RESOLVE_HOST, ERR_DNS},     {CURLE_COULDNT_RESOLVE_PROXY, ERR_DNS},
+    {CURLE_COULDNT_CONNECT, ERR_CONNECT},      {CURLE_SSL_CONNECT_ERROR, ERR_TLS},
+    {CURLE_PEER_FAILED_VERIFICATION, ERR_TLS}, {CURLE_SSL_CACERT_BADFILE, ERR_TLS},
+    {CURLE_SSL_CERTPROBLEM, ERR_TLS},          {CURLE_SSL_CIPHER, ERR_TLS},
+    {CURLE_OPERATION_TIMEDOUT, ERR_TIMEOUT},   {CURLE_OUT_OF_MEMORY, ERR_NOMEM},
 };
 
 static void explain(const struct fetch_call *c, CURLcode code, struct err *e)
@@ -208,7 +203,8 @@ static void act(struct fetch *f, curl_socket_t fd, int what)
     loop_defer(f->loop, &f->collect_job, collect, f);
 }
 
-/* --- sockets and timers -------------------------------------------------------------- */
+/* --- sockets and timers --------------------------------------------------------------
+ */
 
 static void on_socket(void *arg, uint32_t events)
 {
@@ -284,7 +280,8 @@ static int want_timer(CURLM *multi, long ms, void *cls)
     return 0;
 }
 
-/* --- the response as it comes ---------------------------------------------------------- */
+/* --- the response as it comes ----------------------------------------------------------
+ */
 
 static size_t on_header(char *line, size_t size, size_t n, void *cls)
 {
@@ -352,7 +349,8 @@ void fetch_resume(struct fetch_call *c)
     loop_defer(c->f->loop, &c->f->collect_job, collect, c->f);
 }
 
-/* --- starting a call ------------------------------------------------------------------------ */
+/* --- starting a call
+ * ------------------------------------------------------------------------ */
 
 static int add_line(struct fetch_call *c, const char *line, struct err *e)
 {
@@ -373,7 +371,8 @@ static int put_fields(struct fetch_call *c, const struct fetch_request *r, struc
 
     for (size_t i = 0; i < r->headers->n; i++) {
         const struct header *h = &r->headers->v[i];
-        if (headers_is_hop_by_hop(h->name) || strcasecmp(h->name, "Content-Length") == 0 ||
+        if (headers_is_hop_by_hop(h->name) ||
+            strcasecmp(h->name, "Content-Length") == 0 ||
             strcasecmp(h->name, "Expect") == 0)
             continue;
         buf_reset(&line);
@@ -526,7 +525,8 @@ int fetch_connect(struct fetch *f, const char *host, uint16_t port,
     return launch(c, out, e);
 }
 
-/* --- setup ----------------------------------------------------------------------------------- */
+/* --- setup
+ * ----------------------------------------------------------------------------------- */
 
 int fetch_new(struct fetch **out, struct loop *l, const struct fetch_setup *setup,
               struct err *e)
@@ -538,7 +538,8 @@ int fetch_new(struct fetch **out, struct loop *l, const struct fetch_setup *setu
     f->loop = l;
     f->setup = *setup;
     for (size_t i = 0; setup->connect_to && setup->connect_to[i]; i++) {
-        struct curl_slist *longer = curl_slist_append(f->connect_to, setup->connect_to[i]);
+        struct curl_slist *longer =
+            curl_slist_append(f->connect_to, setup->connect_to[i]);
         if (!longer) {
             fetch_free(&f);
             return err_set(e, ERR_NOMEM, "upstream client: out of memory");

@@ -23,9 +23,9 @@ struct fetch;
 struct fetch_call;
 
 struct fetch_setup {
-    const char *ca_file;            /* trusted certificates, PEM; must outlive the fetch */
-    const char *const *connect_to;  /* "HOST:PORT:ADDR:PORT", NULL-terminated, or NULL */
-    const char *proxy;              /* upstream proxy URL, or NULL */
+    const char *ca_file;           /* trusted certificates, PEM; must outlive the fetch */
+    const char *const *connect_to; /* "HOST:PORT:ADDR:PORT", NULL-terminated, or NULL */
+    const char *proxy;             /* upstream proxy URL, or NULL */
 };
 
 /* Before the first thread starts, and at the very end. */

@@ -20,9 +20,9 @@
 
 enum guard_state {
     GUARD_HEAD,
-    GUARD_BODY,      /* `left` bytes by Content-Length */
-    GUARD_SIZE,      /* a chunk-size line */
-    GUARD_CHUNK,     /* `left` bytes of a chunk and its line end */
+    GUARD_BODY,  /* `left` bytes by Content-Length */
+    GUARD_SIZE,  /* a chunk-size line */
+    GUARD_CHUNK, /* `left` bytes of a chunk and its line end */
     GUARD_TRAILERS
 };
 

@@ -77,6 +77,13 @@ struct http_reply {
 };
 void http_reply(struct http_request *r, const struct http_reply *reply);
 
+/* An answer made once and given many times. Answering with it must happen inside
+ * on_request. The body is copied. */
+struct http_canned;
+struct http_canned *http_canned_new(const struct http_reply *reply); /* or NULL */
+void http_canned_free(struct http_canned **c);
+void http_reply_canned(struct http_request *r, const struct http_canned *c);
+
 /* Answer with a stream. The source is asked when the client has room: it copies at
  * most max bytes (one call is one chunk on the wire) or says why not. After
  * HTTP_WAIT nothing is asked until http_wake(). */

@@ -46,8 +46,7 @@ void refusal_body(struct buf *out, const char *type, const char *code,
     buf_str(out, "},\"type\":\"error\"}\n");
 }
 
-void refusal_response(struct buf *out, int status, const char *extra,
-                      const char *message)
+void refusal_response(struct buf *out, int status, const char *extra, const char *message)
 {
     struct buf body = BUF_INIT(KIB(4));
     const char *reason = "Error";

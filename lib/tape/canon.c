@@ -189,7 +189,10 @@ static void pick_ignored(const struct canon_rules *r, const struct url *url,
     if (!jsonrpc_is_message(root))
         return;
     pick_ids(root, gone);
-    yyjson_arr_foreach(root, i, n, message) { pick_ids(message, gone); }
+    yyjson_arr_foreach(root, i, n, message)
+    {
+        pick_ids(message, gone);
+    }
 }
 
 /* Append the canonical text; false when the body is no JSON object or array. */
@@ -262,7 +265,10 @@ static bool is_ignored_query(void *ctx, const char *name, size_t len)
     return false;
 }
 
-static void put_text(struct buf *out, const char *s) { json_bytes(out, s, strlen(s)); }
+static void put_text(struct buf *out, const char *s)
+{
+    json_bytes(out, s, strlen(s));
+}
 
 /* Sorted by name; several values of one name in the order they were sent. */
 static void put_headers(const struct canon_rules *r, const struct headers *h,

@@ -574,4 +574,7 @@ int cassette_close(struct cassette **c, struct err *e)
     return rc;
 }
 
-uint64_t cassette_count(const struct cassette *c) { return c->count; }
+uint64_t cassette_count(const struct cassette *c)
+{
+    return c->count;
+}

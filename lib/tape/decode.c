@@ -246,7 +246,10 @@ static int zstd_feed(struct stage *s, const uint8_t *in, size_t len, struct buf 
     return 0;
 }
 
-static void zstd_stop(struct stage *s) { (void)ZSTD_freeDStream(s->zstd); }
+static void zstd_stop(struct stage *s)
+{
+    (void)ZSTD_freeDStream(s->zstd);
+}
 
 /* ---- lists of codings ---- */
 

@@ -59,7 +59,10 @@ static size_t common_end(const char *a, const char *b, size_t most)
     return n;
 }
 
-static bool inside_character(char c) { return ((unsigned char)c & 0xc0) == 0x80; }
+static bool inside_character(char c)
+{
+    return ((unsigned char)c & 0xc0) == 0x80;
+}
 
 /* Cuts move to where a UTF-8 character starts, so that what is between them is text when
  * the body is. A character has at most three bytes after its first. */

@@ -40,7 +40,10 @@ void exchange_fini(struct exchange *x)
 }
 
 /* Lists grow at powers of two, so they carry no capacity. */
-static bool is_full(size_t n) { return (n & (n - 1)) == 0; }
+static bool is_full(size_t n)
+{
+    return (n & (n - 1)) == 0;
+}
 
 int exchange_add_chunk(struct exchange *x, uint32_t ms, uint64_t len, struct err *e)
 {

@@ -20,7 +20,10 @@ static uint64_t mix(uint64_t a, uint64_t b)
     return h ^ (h >> 33);
 }
 
-static uint64_t bytes_hash(const char *s, size_t len) { return digest_xxh3(s, len).lo; }
+static uint64_t bytes_hash(const char *s, size_t len)
+{
+    return digest_xxh3(s, len).lo;
+}
 
 /*
  * The next piece of a text: to the end of the line, or to a blank after a byte whose low

@@ -466,9 +466,15 @@ bool deck_was_used(const struct deck *d, size_t entry)
     return atomic_load_explicit(&d->used[entry], memory_order_relaxed);
 }
 
-const struct tape *deck_tape(const struct deck *d) { return d->tape; }
+const struct tape *deck_tape(const struct deck *d)
+{
+    return d->tape;
+}
 
-const struct canon_rules *deck_rules(const struct deck *d) { return d->rules; }
+const struct canon_rules *deck_rules(const struct deck *d)
+{
+    return d->rules;
+}
 
 size_t deck_last(const struct deck *d)
 {

@@ -35,7 +35,8 @@ struct deck_counts {
 /*
  * Find and consume the recording that answers a scrubbed request, whose body hashes to
  * `body`. On a hit *entry is its index in the tape. On FOUND_EXHAUSTED *entry is the
- * last recording of the group. -1 with *e only when the request could not be canonicalised at all.
+ * last recording of the group. -1 with *e only when the request could not be
+ * canonicalised at all.
  */
 int deck_take(struct deck *d, const struct canon_request *req, struct digest_xxh3 body,
               enum deck_found *found, size_t *entry, struct err *e) MUST_CHECK;

@@ -75,7 +75,8 @@ const struct scrub_name scrub_field_names[] = {
 const size_t n_scrub_field_names = COUNT_OF(scrub_field_names);
 
 const char *const scrub_name_signs[] = {
-    "api[kst_-]", "pass", "secr", "toke", "priv", "auth", "ooki", "subs", "unt[k_-]",
+    "api[kst_-]",  "pass[wp]", "secret", "token",     "privat",
+    "auth[kot_-]", "cookie",   "subscr", "ount[k_-]",
 };
 const size_t n_scrub_name_signs = COUNT_OF(scrub_name_signs);
 

@@ -5,84 +5,94 @@
 
 #include <string.h>
 
-/* Where three bytes, the low ones of four read from memory, stand in the map: the
- * multiplier has its low byte clear, which drops the fourth. */
-static uint32_t slot(uint32_t bytes)
+/* Bits of a table entry: sixteen buckets for each way a pair can stand in a shape. */
+enum { BUCKETS = 16, PAIR_12 = 0, PAIR_23 = 16, PAIR_34 = 32, PAIR_45 = 48 };
+
+static uint16_t pair_at(const char *text)
 {
-    return bytes * 0xa5a5b300u >> (32 - SECRET_FILTER_BITS);
+    uint16_t v;
+
+    memcpy(&v, text, sizeof v);
+    return v;
 }
 
-static void add_trigram(uint64_t *map, const unsigned char c[3])
+/* Shapes that are alike share a bucket: their halves fit together anyway. Those whose
+ * fourth position takes many bytes are kept apart, or every first half would do. */
+static unsigned bucket_of(const char *shape, bool nocase)
 {
-    uint32_t s = slot((uint32_t)c[0] | (uint32_t)c[1] << 8 | (uint32_t)c[2] << 16);
+    enum { WIDE_BUCKETS = 4, WIDE = 12 };
+    unsigned second = 0, fourth = 0;
 
-    map[s / 64] |= (uint64_t)1 << s % 64;
+    for (unsigned c = 256; c-- > 0;) {
+        if (secret_shape_accepts(shape, nocase, 1, (unsigned char)c))
+            second = c;
+        fourth += secret_shape_accepts(shape, nocase, 3, (unsigned char)c);
+    }
+    if (fourth > WIDE)
+        return BUCKETS - 1 - second % WIDE_BUCKETS;
+    return second % (BUCKETS - WIDE_BUCKETS);
 }
 
-/* Every trigram that positions first, first+1, first+2 of the shape accept. */
-static void add_trigrams(uint64_t *map, const unsigned char sets[4][256],
-                         const size_t n[4], unsigned first)
+/* All pairs whose bytes positions `pos` and `pos + 1` accept. */
+static void add_pairs(struct secret_filter *f, const char *shape, bool nocase,
+                      unsigned pos, uint64_t bit)
 {
-    for (size_t i = 0; i < n[first]; i++)
-        for (size_t j = 0; j < n[first + 1]; j++)
-            for (size_t k = 0; k < n[first + 2]; k++)
-                add_trigram(map, (unsigned char[3]){sets[first][i], sets[first + 1][j],
-                                                    sets[first + 2][k]});
+    for (unsigned a = 0; a < 256; a++) {
+        if (!secret_shape_accepts(shape, nocase, pos, (unsigned char)a))
+            continue;
+        for (unsigned b = 0; b < 256; b++)
+            if (pos == 3 ||
+                secret_shape_accepts(shape, nocase, pos + 1, (unsigned char)b))
+                f->pairs[pair_at((char[]){(char)a, (char)b})] |= bit;
+    }
 }
 
 void secret_filter_add(struct secret_filter *f, const char *shape, bool nocase)
 {
-    unsigned char sets[4][256];
-    size_t n[4] = {0};
+    uint64_t bit = (uint64_t)1 << bucket_of(shape, nocase);
 
-    for (unsigned pos = 0; pos < 4; pos++)
-        for (unsigned c = 0; c < 256; c++)
-            if (secret_shape_accepts(shape, nocase, pos, (unsigned char)c))
-                sets[pos][n[pos]++] = (unsigned char)c;
-    add_trigrams(f->first, sets, n, 0);
-    add_trigrams(f->second, sets, n, 1);
-    for (size_t i = 0; i < SECRET_FILTER_WORDS; i++)
-        f->any[i] = f->first[i] | f->second[i];
+    add_pairs(f, shape, nocase, 0, bit << PAIR_12);
+    add_pairs(f, shape, nocase, 1, bit << PAIR_23);
+    add_pairs(f, shape, nocase, 2, bit << PAIR_34);
+    add_pairs(f, shape, nocase, 3, bit << PAIR_45);
 }
 
-/* In the lowest bit of the result; the others are noise. */
-static uint64_t look_up(const uint64_t *map, const char *at)
+/* Buckets that two pairs in a row have in common, for even and for odd places. */
+static uint32_t common(uint64_t pair, uint64_t next)
 {
-    uint32_t v;
-
-    memcpy(&v, at, sizeof v);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    v = __builtin_bswap32(v);
-#endif
-    v = slot(v);
-    return map[v / 64] >> v % 64;
+    return (uint32_t)(pair & next >> PAIR_34);
 }
 
 bool secret_filter_may_begin(const struct secret_filter *f, const char *text, size_t len,
                              size_t at)
 {
     return at + 5 <= len &&
-           (look_up(f->first, text + at) & look_up(f->second, text + at + 1) & 1);
+           (common(f->pairs[pair_at(text + at)], f->pairs[pair_at(text + at + 2)]) &
+            0xffff);
 }
 
 size_t secret_filter_next(const struct secret_filter *f, const char *text, size_t len,
                           size_t from)
 {
+    const uint64_t *pairs = f->pairs;
     size_t p = from;
 
-    if (len < 4)
+    if (len < 4 || from > len - 4)
         return len;
-    /* Eight trigrams a turn, one branch. */
-    for (; p + 20 <= len; p += 16) {
-        const char *t = text + p;
-        if ((look_up(f->any, t) | look_up(f->any, t + 2) | look_up(f->any, t + 4) |
-             look_up(f->any, t + 6) | look_up(f->any, t + 8) | look_up(f->any, t + 10) |
-             look_up(f->any, t + 12) | look_up(f->any, t + 14)) &
-            1)
+    uint64_t now = pairs[pair_at(text + p)];
+    /* Four steps, one branch. */
+    for (; p + 10 <= len; p += 8) {
+        uint64_t a = pairs[pair_at(text + p + 2)], b = pairs[pair_at(text + p + 4)];
+        uint64_t c = pairs[pair_at(text + p + 6)], d = pairs[pair_at(text + p + 8)];
+        if (common(now, a) | common(a, b) | common(b, c) | common(c, d))
             break;
+        now = d;
     }
-    for (; p + 4 <= len; p += 2)
-        if (look_up(f->any, text + p) & 1)
+    for (; p + 4 <= len; p += 2) {
+        uint64_t next = pairs[pair_at(text + p + 2)];
+        if (common(now, next))
             return p;
+        now = next;
+    }
     return len;
 }

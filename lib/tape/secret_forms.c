@@ -152,7 +152,10 @@ static size_t token_end(const char *text, size_t len, size_t at)
     return i;
 }
 
-static bool is_quote(char c) { return c == '"' || c == '\'' || c == '`'; }
+static bool is_quote(char c)
+{
+    return c == '"' || c == '\'' || c == '`';
+}
 
 /* Words that follow "Bearer" or "Authorization: Basic" in manuals, not in requests. */
 static bool is_manual_word(const char *text, size_t len)
@@ -319,4 +322,62 @@ bool secret_form_authorization(const char *text, size_t len, size_t at,
         end++;
     *out = (struct secret_span){at, end};
     return true;
+}
+
+/* ---- what leads up to a find ---- */
+
+static size_t back_over_blanks(const char *text, size_t from, size_t at)
+{
+    while (at > from) {
+        if (blank(text, at, at - 1))
+            at--;
+        else if (at - from >= 2 && blank(text, at, at - 2) == 2)
+            at -= 2;
+        else
+            break;
+    }
+    return at;
+}
+
+static bool ends_with(const char *text, size_t from, size_t at, const char *word)
+{
+    size_t n = strlen(word);
+
+    return at - from >= n && strncasecmp(text + at - n, word, n) == 0;
+}
+
+/* Back over the name, colon and quotes of an Authorization line, or `at`. */
+static size_t back_over_name(const char *text, size_t from, size_t at)
+{
+    static const char name[] = "authorization";
+    size_t i = at;
+
+    while (i > from && (is_quote(text[i - 1]) || text[i - 1] == '\\'))
+        i--;
+    i = back_over_blanks(text, from, i);
+    if (i == from || text[i - 1] != ':')
+        return at;
+    for (i--; i > from && (text[i - 1] == ' ' || text[i - 1] == '\t');)
+        i--;
+    while (i > from && (is_quote(text[i - 1]) || text[i - 1] == '\\'))
+        i--;
+    if (!ends_with(text, from, i, name) || !is_line_start(text, i - strlen(name)))
+        return at;
+    return i - strlen(name);
+}
+
+size_t secret_form_lead(const char *text, size_t from, size_t at)
+{
+    static const char word[] = "bearer";
+    size_t before;
+
+    do {
+        before = at;
+        size_t i = back_over_blanks(text, from, at);
+        if (i < at && ends_with(text, from, i, word) &&
+            secret_shape_edge_before(text, i - strlen(word)))
+            at = i - strlen(word);
+        at = back_over_name(text, from, at);
+    } while (at < before);
+    return at;
 }

@@ -24,6 +24,10 @@ secret_form_fn secret_form_authorization; /* at "authorization" in any case */
 /* Length of a placeholder "[secret:name]" at text[at], or 0. */
 size_t secret_form_placeholder(const char *text, size_t len, size_t at);
 
+/* Where a find at text[at] really begins: "Bearer" and the start of an Authorization
+ * line right before it go with it, however many. Not before `from`. */
+size_t secret_form_lead(const char *text, size_t from, size_t at);
+
 #define SECRET_NAME_MAX 48 /* rule names, ours and users' */
 bool secret_form_name_ok(const char *name);
 

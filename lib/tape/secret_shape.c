@@ -19,11 +19,20 @@ struct item {
     size_t least, most;
 };
 
-static bool is_digit(unsigned char c) { return c >= '0' && c <= '9'; }
+static bool is_digit(unsigned char c)
+{
+    return c >= '0' && c <= '9';
+}
 
-static bool is_upper(unsigned char c) { return c >= 'A' && c <= 'Z'; }
+static bool is_upper(unsigned char c)
+{
+    return c >= 'A' && c <= 'Z';
+}
 
-static bool is_lower(unsigned char c) { return c >= 'a' && c <= 'z'; }
+static bool is_lower(unsigned char c)
+{
+    return c >= 'a' && c <= 'z';
+}
 
 static bool is_alnum(unsigned char c)
 {
@@ -35,7 +44,10 @@ static unsigned char lower(unsigned char c)
     return is_upper(c) ? (unsigned char)(c + 32) : c;
 }
 
-static bool among(const char *set, unsigned char c) { return c && strchr(set, c); }
+static bool among(const char *set, unsigned char c)
+{
+    return c && strchr(set, c);
+}
 
 bool secret_shape_in_class(char class, unsigned char c)
 {
@@ -189,23 +201,27 @@ bool secret_shape_match(const char *shape, bool nocase, const char *text, size_t
 
 bool secret_shape_accepts(const char *shape, bool nocase, unsigned pos, unsigned char c)
 {
-    struct item it;
+    struct item it = {.least = 1, .most = 1};
     size_t next = 0;
 
-    for (shape = read_item(shape, &it); it.kind != ITEM_END;
-         shape = read_item(shape, &it)) {
+    while (it.least == it.most) { /* what follows has no fixed place */
+        shape = read_item(shape, &it);
+        if (it.kind == ITEM_END)
+            break;
         if (it.kind == ITEM_MARK)
             continue;
         next += it.least;
         if (pos < next)
             return item_accepts(&it, nocase, c);
-        must(it.least == it.most); /* positions beyond would not be fixed */
     }
-    must(!"a shape has four fixed positions");
-    return false;
+    must(pos >= 4); /* every shape of ours has four fixed positions */
+    return true;
 }
 
-static bool is_hex(unsigned char c) { return secret_shape_in_class('X', c); }
+static bool is_hex(unsigned char c)
+{
+    return secret_shape_in_class('X', c);
+}
 
 bool secret_shape_edge_before(const char *text, size_t at)
 {

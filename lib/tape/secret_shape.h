@@ -29,8 +29,9 @@ struct secret_span {
 bool secret_shape_match(const char *shape, bool nocase, const char *text, size_t len,
                         size_t at, struct secret_span *out);
 
-/* Does position `pos` of the shape (0 to 3) accept byte c? Every shape has at least
- * four fixed positions; that is what the fast filter looks for. */
+/* Does position `pos` of the shape accept byte c? Every shape has at least four fixed
+ * positions, which is what the fast filter looks for; beyond the fixed ones, any byte
+ * may stand. */
 bool secret_shape_accepts(const char *shape, bool nocase, unsigned pos, unsigned char c);
 
 /* A class letter, as above. */

@@ -156,7 +156,10 @@ void secrets_free(struct secrets **s)
     *s = NULL;
 }
 
-size_t secrets_count(const struct secrets *s) { return n_secret_rules + s->n_patterns; }
+size_t secrets_count(const struct secrets *s)
+{
+    return n_secret_rules + s->n_patterns;
+}
 
 const char *secrets_name(const struct secrets *s, size_t i)
 {
@@ -385,8 +388,13 @@ bool secret_scan_next(struct secret_scan *scan, struct secret_find *out)
         if (x->len && x->at < out->at)
             *out = *x;
     }
-    scan->from = out->at + out->len;
-    return out->len > 0;
+    if (out->len == 0)
+        return false;
+    size_t end = out->at + out->len;
+    out->at = secret_form_lead(scan->text, scan->from, out->at);
+    out->len = end - out->at;
+    scan->from = end;
+    return true;
 }
 
 int secrets_next(const struct secrets *s, const char *text, size_t len, size_t from,

@@ -33,10 +33,10 @@ struct tape_entry {
     uint8_t kind;    /* enum exchange_kind */
     uint8_t outcome; /* enum exchange_outcome */
     uint16_t status;
-    uint32_t line;    /* line number in the file, from 1 */
-    uint64_t at;      /* offset of the line */
-    uint32_t len;     /* its length without LF */
-    uint64_t req_len; /* bytes of the request body */
+    uint32_t line;            /* line number in the file, from 1 */
+    uint64_t at;              /* offset of the line */
+    uint32_t len;             /* its length without LF */
+    uint64_t req_len;         /* bytes of the request body */
     uint32_t res_at, res_end; /* the value of `response` in the line; 0: not known */
     uint32_t first_byte_ms, total_ms;
 };

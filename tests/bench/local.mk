@@ -6,7 +6,6 @@ EXTRA_DIST += \
 	tests/bench/make_cassette.py tests/bench/peers.py tests/bench/run.sh \
 	tests/bench/servers.py
 
-.PHONY: bench
 bench: $(bin_PROGRAMS) tests/bench/load
 	RETAPE=$(abs_builddir)/retape LOAD=$(abs_builddir)/tests/bench/load \
 		$(srcdir)/tests/bench/run.sh

@@ -5,6 +5,5 @@ EXTRA_DIST += \
 	tests/clients/run.sh tests/clients/strict_tls.py tests/clients/through.mjs \
 	tests/clients/undici.mjs tests/clients/upstream.mjs tests/clients/web.py
 
-.PHONY: check-clients
 check-clients: $(bin_PROGRAMS)
 	RETAPE=$(abs_builddir)/retape $(srcdir)/tests/clients/run.sh

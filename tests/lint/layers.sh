@@ -23,13 +23,13 @@ BEGIN {
     may["proxy"] = "base tape dialect pack net certs oracle bundler proxy"
 
     # header of another project: the files that may include it
-    owner["^microhttpd[.]h$"] = "^lib/net/httpd[.]"
-    owner["^curl/"] = "^lib/net/fetch[.]"
+    owner["^microhttpd[.]h$"] = "^lib/net/httpd[._]"
+    owner["^curl/"] = "^lib/net/fetch[._]"
     owner["^(mbedtls|psa)/"] = "^(lib/base/digest[.]|certs/|proxy/(tls|tunnel)[.])"
     owner["^archive"] = "^lib/pack/"
     owner["^sys/epoll[.]h$"] = "^lib/net/loop[.]"
-    owner["^xxhash[.]h$"] = "^lib/base/digest[.]"
-    owner["^(zlib[.]h|zstd[.]h|brotli/)"] = "^lib/tape/decode[.]"
+    owner["^xxh.*[.]h$"] = "^lib/base/digest[.]"
+    owner["^(zlib[.]h|zstd[.]h|brotli/)"] = "^lib/(tape/decode[.]|pack/)"
     owner["^yyjson[.]h$"] = "^(lib/(base/json|tape/|dialect/)|oracle/|bundler/|proxy/)"
 }
 function complain(text) {

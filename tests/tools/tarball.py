@@ -2,10 +2,10 @@
 
     tarball.py OUT [option...] PATH=TEXT...     a bundle with these members, in this order
 
-Options: --merge JSON sets keys of the manifest (null takes one out, `files` is merged by
-path), --no-files leaves the list of files out, --level N chooses the compression,
---tar writes the tar without it. TEXT may hold Python's backslash escapes, @FILE takes the
-bytes of a file; PATH has no "=".
+Options: --merge JSON sets keys of the manifest (null takes one out, `files` adds to the
+list), --no-files leaves the list of files out, --level N chooses the compression. TEXT
+may hold Python's backslash escapes, @FILE takes the bytes of a file; PATH has no "=". The
+manifest lists the normal form of every PATH.
 As a module: the pieces make_hostile.py is built from.
 """
 import hashlib
@@ -110,15 +110,14 @@ def main(out, *words):
             listed = False
         elif word == "--level":
             level = int(words.pop(0))
-        elif word == "--tar":
-            level = None
         else:
             path, _, text = word.partition("=")
             members.append((path, unescape(text)))
-    data = member(b"manifest.json", manifest(dict(members) if listed else None, **keys))
+    normal = {path.replace("\\", "/").lstrip("/"): body for path, body in members}
+    data = member(b"manifest.json", manifest(normal if listed else None, **keys))
     data += b"".join(member(path.encode(), body) for path, body in members) + END
     with open(out, "wb") as f:
-        f.write(data if level is None else gz(data, level))
+        f.write(gz(data, level))
 
 
 if __name__ == "__main__":

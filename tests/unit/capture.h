@@ -45,6 +45,9 @@ static int capture(capture_verb_fn *verb, struct buf *out, const char *const *wo
 }
 
 #define WORDS(...)                                                                       \
-    (const char *const[]) { __VA_ARGS__, NULL }
+    (const char *const[])                                                                \
+    {                                                                                    \
+        __VA_ARGS__, NULL                                                                \
+    }
 
 #endif

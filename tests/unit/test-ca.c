@@ -49,7 +49,10 @@ static void open_fails(const char *dir, enum err_code code, const char *says,
         printf("#  message: %s\n", e.msg);
 }
 
-static const mbedtls_x509_crt *parsed(const struct ca *ca) { return ca_cert(ca); }
+static const mbedtls_x509_crt *parsed(const struct ca *ca)
+{
+    return ca_cert(ca);
+}
 
 static bool has_extension(const mbedtls_x509_crt *crt, const char *start, size_t len)
 {

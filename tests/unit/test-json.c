@@ -349,9 +349,9 @@ static void check_config(void)
        "comments and trailing commas are fine in a config");
     yyjson_doc_free(doc);
     ok(json_read_config(&doc, bad, strlen(bad), &e) < 0 && e.code == ERR_FORMAT &&
-           strstr(e.msg, "line 3, column 7"),
+           strstr(e.msg, "3:7: "),
        "a config error names line and column: %s", e.msg);
-    ok(json_read_config(&doc, NULL, 0, &e) < 0 && strstr(e.msg, "line 1, column 1"),
+    ok(json_read_config(&doc, NULL, 0, &e) < 0 && strstr(e.msg, "1:1: "),
        "an empty config is an error at its start");
     ok(json_read_config(&doc, deep, strlen(deep), &e) < 0 && e.code == ERR_LIMIT,
        "a config has the same depth limit");

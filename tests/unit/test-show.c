@@ -56,7 +56,10 @@ static int run(int (*verb)(int, char **), const char *command)
     return status;
 }
 
-static bool has(const char *text) { return strstr(buf_cstr(&out), text) != NULL; }
+static bool has(const char *text)
+{
+    return strstr(buf_cstr(&out), text) != NULL;
+}
 
 static uint64_t number(const char *pointer)
 {

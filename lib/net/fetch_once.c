@@ -1,5 +1,5 @@
-/* probe.c - see probe.h. */
-#include "net/probe.h"
+/* fetch_once.c - see fetch_once.h. */
+#include "net/fetch_once.h"
 
 #include <curl/curl.h>
 #include <stdio.h>
@@ -12,8 +12,8 @@ static size_t take(char *data, size_t size, size_t n, void *arg)
     return out->failed ? 0 : size * n;
 }
 
-int probe_get(const char *url, const char *proxy, const char *ca_file, struct buf *out,
-              struct err *e)
+int fetch_once(const char *url, const char *proxy, const char *ca_file, struct buf *out,
+               struct err *e)
 {
     char detail[CURL_ERROR_SIZE] = "";
     char proxy_url[128];

@@ -29,7 +29,6 @@ libproxy_a_SOURCES = \
 	proxy/shelf.c proxy/shelf.h \
 	proxy/show.c \
 	proxy/summary.c proxy/summary.h \
-	proxy/table.c proxy/table.h \
 	proxy/target.c proxy/target.h \
 	proxy/textcheck.c proxy/textcheck.h \
 	proxy/tls.c proxy/tls.h \

@@ -28,6 +28,8 @@ unit_tests = \
 	tests/unit/test-mint \
 	tests/unit/test-miss \
 	tests/unit/test-options \
+	tests/unit/test-scan \
+	tests/unit/test-scan-assay \
 	tests/unit/test-scrub \
 	tests/unit/test-secrets \
 	tests/unit/test-show \

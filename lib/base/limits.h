@@ -33,7 +33,8 @@
 #define LIMIT_SESSIONS 100000        /* one proxy, many runs; each holds a file open */
 #define LIMIT_CHAIN 240              /* request bodies that build on one another */
 #define LIMIT_CODINGS 4              /* content codings on one body; real ones have one */
-#define LIMIT_BODY_STEPS 1000000  /* pieces looked at to join one body; ours need < 2000 \
+#define LIMIT_BODY_STEPS                                                                 \
+    1000000                       /* pieces looked at to join one body; ours need < 2000 \
                                    */
 #define LIMIT_SCRUB_NAMES 1000    /* names of scrub rules and places in one cassette */
 #define LIMIT_MISS_BODY KIB(256)  /* a miss report is read by people */

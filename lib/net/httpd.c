@@ -223,7 +223,7 @@ int httpd_new(struct httpd **out, struct loop *l, const struct httpd_events *eve
     h->watch.fd = -1;
     h->mhd = MHD_start_daemon(
         MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME |
-            MHD_USE_SUPPRESS_DATE_NO_CLOCK | MHD_USE_TURBO,
+            MHD_USE_SUPPRESS_DATE_NO_CLOCK,
         0, NULL, NULL, httpd_on_access, h, MHD_OPTION_EXTERNAL_LOGGER, drop_log, NULL,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)LIMIT_HTTP_POOL,
         MHD_OPTION_CONNECTION_LIMIT, 1000000U, MHD_OPTION_CONNECTION_TIMEOUT,

@@ -1,6 +1,8 @@
 /*
- * httpd_internal.h - what httpd.c (connections, the daemon) and httpd_request.c
- * (requests and their answers) share. Nobody else includes it.
+ * httpd_internal.h - what httpd.c and httpd_request.c share; nobody else includes it.
+ *
+ * httpd.c owns connections and the daemon, httpd_request.c requests and their answers.
+ * A connection knows its current request, a request its connection.
  */
 #ifndef NET_HTTPD_INTERNAL_H
 #define NET_HTTPD_INTERNAL_H
@@ -23,7 +25,7 @@ struct httpd {
     struct httpd_conn *adding;    /* during MHD_add_connection() */
     struct httpd_conn *half_open; /* FIN seen, waiting for the fresh edge */
     struct httpd_conn *all;
-    struct http_request *spare;   /* finished requests, memory kept */
+    struct http_request *spare; /* finished requests, memory kept */
     size_t n_spare;
 };
 
@@ -33,8 +35,8 @@ struct httpd_conn {
     void *user;
     int fd;
     bool tcp;
-    bool fin;   /* the client will send no more */
-    bool gone;  /* the client cannot be answered any more */
+    bool fin;  /* the client will send no more */
+    bool gone; /* the client cannot be answered any more */
     bool closed;
     bool listed; /* in half_open */
     struct loop_watch watch;
@@ -64,7 +66,7 @@ struct http_request {
     bool has_body;
     bool too_large;
     bool suspended;
-    bool seen; /* on_request was called */
+    bool seen;  /* on_request was called */
     int refuse; /* status to refuse with once the upload is over */
     const char *refuse_why;
     struct MHD_Response *response;

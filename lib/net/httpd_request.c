@@ -185,8 +185,8 @@ static void check_head(struct http_request *r, size_t max_body)
     }
     if (coding && length)
         refuse(r, 400, "Content-Length together with Transfer-Encoding");
-    if (coding && (strcasecmp(coding, "chunked") != 0 ||
-                   headers_count(h, "Transfer-Encoding") > 1))
+    if (coding &&
+        (strcasecmp(coding, "chunked") != 0 || headers_count(h, "Transfer-Encoding") > 1))
         refuse(r, 501, "only Transfer-Encoding: chunked is understood");
     if (query_args(r->target) > LIMIT_QUERY_ARGS)
         refuse(r, 414, "too many query arguments");
@@ -244,10 +244,10 @@ void http_reply(struct http_request *r, const struct http_reply *reply)
     must(r->magic == HTTPD_REQUEST_MAGIC && r->state == ASKED);
     void *body = (void *)(uintptr_t)(reply->body ? reply->body : "");
     struct MHD_Response *m =
-        reply->release ? MHD_create_response_from_buffer_with_free_callback_cls(
-                             reply->len, body, reply->release, reply->release_arg)
-                       : MHD_create_response_from_buffer(reply->len, body,
-                                                         MHD_RESPMEM_PERSISTENT);
+        reply->release
+            ? MHD_create_response_from_buffer_with_free_callback_cls(
+                  reply->len, body, reply->release, reply->release_arg)
+            : MHD_create_response_from_buffer(reply->len, body, MHD_RESPMEM_PERSISTENT);
     must(m != NULL);
     put_headers(m, reply->headers);
     if (reply->close)
@@ -397,8 +397,8 @@ static void take_upload(struct http_request *r, const char *data, size_t len)
 }
 
 enum MHD_Result httpd_on_access(void *cls, struct MHD_Connection *mhd, const char *url,
-                                 const char *method, const char *version,
-                                 const char *upload, size_t *upload_len, void **con_cls)
+                                const char *method, const char *version,
+                                const char *upload, size_t *upload_len, void **con_cls)
 {
     struct httpd *h = cls;
     struct http_request *r = *con_cls;
@@ -433,7 +433,7 @@ enum MHD_Result httpd_on_access(void *cls, struct MHD_Connection *mhd, const cha
 }
 
 void httpd_on_completed(void *cls, struct MHD_Connection *mhd, void **con_cls,
-                         enum MHD_RequestTerminationCode why)
+                        enum MHD_RequestTerminationCode why)
 {
     struct httpd *h = cls;
     struct http_request *r = *con_cls;

@@ -23,7 +23,7 @@ wrong retape.json:2 scrub.patterns regex <<'CONFIG'
 { "scrub": { "patterns": [
     { "name": "own", "regex": "(" } ] } }
 CONFIG
-wrong 'line 4' <<'CONFIG'
+wrong retape.json:4: <<'CONFIG'
 {
     "match": {},
     "scrub"

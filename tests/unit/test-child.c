@@ -143,9 +143,12 @@ static void test_gets_it(void)
     is(getenv("NO_PROXY"), "localhost", "our own environment stays");
 }
 
-/* What the kernel says of a child's signals: one line of /proc/self/status, in hex. */
+/* What the kernel says of a child's signals: one line of /proc/self/status, in hex. The
+ * C library's own two (32 and 33) do not count: make leaves them ignored, and nobody
+ * but the C library may change them. */
 #define MASK_IS_EMPTY(name)                                                              \
-    "test \"$(sed -n 's/^" name ":[\\t0]*//p' /proc/self/status)\" = ''"
+    "case \"$(sed -n 's/^" name ":[\\t0]*//p' /proc/self/status)\" in ''|180000000) ;; " \
+    "*) exit 1 ;; esac"
 
 static void test_signals(void)
 {

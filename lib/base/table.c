@@ -1,5 +1,5 @@
 /* table.c - see table.h. */
-#include "proxy/table.h"
+#include "base/table.h"
 
 #include "base/limits.h"
 

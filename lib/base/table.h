@@ -7,8 +7,8 @@
  * Owns:    table_fini() frees the cells. The columns are borrowed.
  * Threads: main.
  */
-#ifndef PROXY_TABLE_H
-#define PROXY_TABLE_H
+#ifndef BASE_TABLE_H
+#define BASE_TABLE_H
 
 #include "base/buf.h"
 

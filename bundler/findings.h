@@ -35,13 +35,15 @@ struct findings {
 int findings_add(struct findings *f, enum severity severity, const char *code,
                  const char *path, struct err *e, const char *fmt, ...)
     PRINTF_LIKE(6, 7) MUST_CHECK;
+/* Move all of `from` behind what is there; `from` is empty then. ERR_NOMEM only. */
+int findings_take(struct findings *f, struct findings *from, struct err *e) MUST_CHECK;
 void findings_fini(struct findings *f);
 
 const char *severity_name(enum severity severity); /* "warning", "error" */
 
 /* [{"severity":…,"code":…,"path":…,"message":…},…], path null for the whole bundle. */
 void findings_json(const struct findings *f, struct buf *out);
-/* One line each: "error: E_…: path: message". */
+/* One line each: "error: E_…: message"; messages name the path. */
 void findings_text(const struct findings *f, struct buf *out);
 
 #endif

@@ -31,7 +31,7 @@ struct manifest_file {
 
 struct manifest_pair {
     char *key;
-    char *value; /* env: the value's JSON text; reason: plain text */
+    char *value; /* of env: JSON text; of tools and reasons: plain text */
 };
 
 struct manifest_list {
@@ -47,7 +47,8 @@ struct manifest_outputs {
 struct manifest_toolchain {
     bool present;
     char *rustc, *cargo, *cargo_lock_hash; /* what Assay writes there */
-    struct manifest_pair *tools;           /* ours: "retape" and its libraries */
+    struct manifest_pair
+        *tools; /* ours: retape and its libraries, in the order written */
     size_t n_tools;
     bool has_runner;
     char *os, *arch, *container_image_digest;
@@ -64,7 +65,7 @@ struct manifest_seeds {
 struct manifest_coverage {
     bool present;
     struct manifest_list complete, incomplete;
-    struct manifest_pair *reasons; /* test id, why */
+    struct manifest_pair *reasons; /* test id and why, sorted */
     size_t n_reasons;
 };
 
@@ -96,6 +97,7 @@ struct manifest {
     bool has_env;
     struct manifest_pair *env; /* sorted by key */
     size_t n_env;
+    char *run_id; /* ours, written last: the run a bundle is named after */
 };
 
 int manifest_new(struct manifest **out, struct err *e) MUST_CHECK;
@@ -113,12 +115,22 @@ void manifest_write(const struct manifest *m, struct buf *out);
 /* The listed file of that (normalised) path, or NULL. */
 const struct manifest_file *manifest_find(const struct manifest *m, const char *path);
 
-/* Put a file into the list; keeps the order. Copies. */
+/* Building one that manifest_new() made; all copy. The list of files stays sorted, which
+ * is cheapest when they come in order. */
 int manifest_add_file(struct manifest *m, const char *path, const char *sha256,
                       uint64_t size, struct err *e) MUST_CHECK;
-/* Set env[key] to this text. */
+/* Set env[key] to this text; ERR_USAGE when it is set already. */
 int manifest_add_env(struct manifest *m, const char *key, const char *value,
                      struct err *e) MUST_CHECK;
+int manifest_add_tool(struct manifest *m, const char *name, const char *version,
+                      struct err *e) MUST_CHECK;
+int manifest_add_test(struct manifest_list *list, const char *id,
+                      struct err *e) MUST_CHECK;
+/* Why a test is incomplete; a reason it has already stays. */
+int manifest_add_reason(struct manifest *m, const char *id, const char *why,
+                        struct err *e) MUST_CHECK;
+/* Replace a text of the manifest by a copy of this one (NULL: absent). */
+int manifest_set(char **text, const char *value, struct err *e) MUST_CHECK;
 
 /* "application/json" for "….json"; NULL when the ending says nothing. */
 const char *manifest_content_type(const char *path);

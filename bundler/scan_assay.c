@@ -7,8 +7,12 @@
 #include <strings.h>
 
 static const char name_word[] = "authorization", bearer_word[] = "bearer";
-static const char name_rule[] = "assay-authorization", bearer_rule[] = "assay-bearer",
-                  sk_rule[] = "assay-sk-key";
+
+const char *const scan_assay_names[ASSAY_RULES] = {
+    [ASSAY_AUTHORIZATION] = "assay-authorization",
+    [ASSAY_BEARER] = "assay-bearer",
+    [ASSAY_SK_KEY] = "assay-sk-key",
+};
 
 enum { NAME = sizeof name_word - 1, BEARER = sizeof bearer_word - 1 };
 enum { SK_HEAD = 3, SK_LEAST = 20 };
@@ -98,109 +102,104 @@ static bool starts_line(const struct scan_assay *a, const struct scan_assay_wind
 
 enum step { STEP_ON, STEP_MATCH, STEP_NONE };
 
-static enum step step(struct scan_assay *a, int32_t c)
+static enum step step(struct scan_assay_open *o, int32_t c)
 {
-    switch (a->wait) {
+    switch (o->wait) {
     case ASSAY_BEFORE_COLON:
         if (c == ':')
-            a->wait = ASSAY_BEFORE_VALUE;
+            o->wait = ASSAY_BEFORE_VALUE;
         return c == ':' || is_blank(c) ? STEP_ON : STEP_NONE;
     case ASSAY_BEFORE_VALUE:
         /* Blanks alone are a value too, if a line has some. */
         if (c == '\n')
-            return a->blank ? STEP_MATCH : STEP_ON;
-        a->blank = is_blank(c);
-        if (!a->blank)
-            a->wait = ASSAY_IN_VALUE;
+            return o->blank ? STEP_MATCH : STEP_ON;
+        o->blank = is_blank(c);
+        if (!o->blank)
+            o->wait = ASSAY_IN_VALUE;
         return c < 0 ? STEP_NONE : STEP_ON;
     case ASSAY_IN_VALUE:
         return c < 0 ? STEP_NONE : c == '\n' ? STEP_MATCH : STEP_ON;
     case ASSAY_BEFORE_TOKEN:
         return c < 0 ? STEP_NONE : is_blank(c) ? STEP_ON : STEP_MATCH;
     case ASSAY_NOTHING:
-        break;
+        return STEP_MATCH;
     }
     return STEP_NONE;
 }
 
 /* The text ends here. */
-static enum step step_at_end(const struct scan_assay *a)
+static enum step step_at_end(const struct scan_assay_open *o)
 {
-    return a->wait == ASSAY_IN_VALUE || (a->wait == ASSAY_BEFORE_VALUE && a->blank)
+    return o->wait == ASSAY_IN_VALUE || (o->wait == ASSAY_BEFORE_VALUE && o->blank)
                ? STEP_MATCH
                : STEP_NONE;
 }
 
-/* Go on from a->next; STEP_ON when the window ends first. */
-static enum step go_on(struct scan_assay *a, const struct scan_assay_window *w)
+/* Go on from o->next; STEP_ON when the window ends first. */
+static enum step go_on(struct scan_assay_open *o, const struct scan_assay_window *w)
 {
-    enum step s = STEP_ON;
+    enum step s = o->wait == ASSAY_NOTHING ? STEP_MATCH : STEP_ON;
     size_t n;
 
-    while (s == STEP_ON && a->next < w->len) {
-        int32_t c = character(w, a->next, &n);
+    while (s == STEP_ON && o->next < w->len) {
+        int32_t c = character(w, o->next, &n);
         if (c == CHAR_CUT)
             return STEP_ON;
-        s = step(a, c);
-        a->next += n;
+        s = step(o, c);
+        o->next += n;
     }
-    return s == STEP_ON && w->last ? step_at_end(a) : s;
+    return s == STEP_ON && w->last ? step_at_end(o) : s;
 }
 
 /* ---- candidates ---- */
 
-/* Does one of the patterns begin at text[at]? For two of them a->wait is set and what
- * follows decides. */
-static const char *begins(struct scan_assay *a, const struct scan_assay_window *w,
-                          size_t at, size_t *end)
+/* Which pattern begins at text[at]; ASSAY_RULES for none. */
+static enum scan_assay_rule begins(const struct scan_assay *a,
+                                   const struct scan_assay_window *w, size_t at,
+                                   struct scan_assay_open *o)
 {
     const char *p = w->text + at;
     size_t left = w->len - at, n;
 
     if (left > NAME && strncasecmp(p, name_word, NAME) == 0 && starts_line(a, w, at)) {
-        a->wait = ASSAY_BEFORE_COLON;
-        *end = at + NAME;
-        return name_rule;
+        *o = (struct scan_assay_open){ASSAY_BEFORE_COLON, false, at + NAME};
+        return ASSAY_AUTHORIZATION;
     }
     if (left > BEARER && strncasecmp(p, bearer_word, BEARER) == 0 &&
         is_blank(character(w, at + BEARER, &n))) {
-        a->wait = ASSAY_BEFORE_TOKEN;
-        *end = at + BEARER;
-        return bearer_rule;
+        *o = (struct scan_assay_open){ASSAY_BEFORE_TOKEN, false, at + BEARER};
+        return ASSAY_BEARER;
     }
     if (left < SK_HEAD + SK_LEAST || p[0] != 's' || p[1] != 'k' ||
         (p[2] != '-' && p[2] != '_'))
-        return NULL;
-    n = SK_HEAD;
-    while (n < left && secret_shape_in_class('u', (unsigned char)p[n]))
+        return ASSAY_RULES;
+    for (n = SK_HEAD; n < left && secret_shape_in_class('u', (unsigned char)p[n]);)
         n++;
-    *end = at + n;
-    return n >= SK_HEAD + SK_LEAST ? sk_rule : NULL;
+    *o = (struct scan_assay_open){ASSAY_NOTHING, false, at + n};
+    return n >= SK_HEAD + SK_LEAST ? ASSAY_SK_KEY : ASSAY_RULES;
 }
 
 /* Judge text[at]; returns where to look on. */
 static size_t judge(struct scan_assay *a, const struct scan_assay_window *w, size_t at,
                     const struct scan_assay_sink *sink)
 {
-    /* What waits from the window before runs on beside candidates of this one. */
-    struct scan_assay mine = {.starts_line = a->starts_line};
-    size_t end;
-    const char *rule = begins(&mine, w, at, &end);
+    struct scan_assay_open o;
+    enum scan_assay_rule rule = begins(a, w, at, &o);
+    size_t word_end = rule == ASSAY_RULES ? at + 1 : o.next;
+    enum step s = rule == ASSAY_RULES ? STEP_NONE : go_on(&o, w);
 
-    if (!rule)
-        return at + 1;
-    mine.next = end;
-    enum step s = mine.wait == ASSAY_NOTHING ? STEP_MATCH : go_on(&mine, w);
     if (s == STEP_NONE)
-        return end;
-    end = mine.next;
-    if (s == STEP_ON) {
-        sink->hold(sink->arg, rule, at, end);
-        *a = mine;
-    } else {
-        sink->match(sink->arg, rule, at, end);
+        return word_end;
+    if (s == STEP_MATCH) {
+        sink->match(sink->arg, rule, at, o.next);
+        return o.next;
     }
-    return end;
+    if (a->open[rule].wait == ASSAY_NOTHING) {
+        /* Were one open already, this would be inside it and share its end. */
+        a->open[rule] = o;
+        sink->hold(sink->arg, rule, at, o.next);
+    }
+    return word_end; /* it may come to nothing, and another begin inside */
 }
 
 void scan_assay_look(struct scan_assay *a, const struct secret_filter *f,
@@ -209,17 +208,19 @@ void scan_assay_look(struct scan_assay *a, const struct secret_filter *f,
 {
     size_t from = w->from;
 
-    if (a->wait != ASSAY_NOTHING) {
-        enum step s = go_on(a, w);
+    for (unsigned rule = 0; rule < ASSAY_RULES; rule++) {
+        struct scan_assay_open *o = &a->open[rule];
+        enum step s = o->wait == ASSAY_NOTHING ? STEP_NONE : go_on(o, w);
         if (s == STEP_MATCH)
-            sink->confirm(sink->arg);
+            sink->confirm(sink->arg, rule);
         if (s != STEP_ON)
-            a->wait = ASSAY_NOTHING;
+            o->wait = ASSAY_NOTHING;
     }
-    for (size_t p = from; (p = secret_filter_next(f, w->text, w->len, p)) < w->upto;) {
+    for (size_t p = from;
+         (p = secret_filter_next(f, w->text, w->len, p)) < w->len && p <= w->until;) {
         size_t next = p + 2;
-        for (size_t at = p > from ? p - 1 : p; at <= p; at++) {
-            if (at < w->upto && secret_filter_may_begin(f, w->text, w->len, at))
+        for (size_t at = p > from ? p - 1 : p; at <= p && at < w->until; at++) {
+            if (secret_filter_may_begin(f, w->text, w->len, at))
                 from = judge(a, w, at, sink);
             if (from > next)
                 break;
@@ -231,6 +232,7 @@ void scan_assay_look(struct scan_assay *a, const struct secret_filter *f,
 void scan_assay_shift(struct scan_assay *a, const struct scan_assay_window *w, size_t n)
 {
     a->starts_line = starts_line(a, w, n);
-    if (a->wait != ASSAY_NOTHING)
-        a->next -= n;
+    for (unsigned rule = 0; rule < ASSAY_RULES; rule++)
+        if (a->open[rule].wait != ASSAY_NOTHING)
+            a->open[rule].next -= n;
 }

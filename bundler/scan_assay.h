@@ -18,7 +18,10 @@
 
 #include "tape/secret_filter.h"
 
-/* What may still become a match when more of the text is known. */
+enum scan_assay_rule { ASSAY_AUTHORIZATION, ASSAY_BEARER, ASSAY_SK_KEY, ASSAY_RULES };
+extern const char *const scan_assay_names[ASSAY_RULES];
+
+/* What is missing of a match. */
 enum scan_assay_wait {
     ASSAY_NOTHING,
     ASSAY_BEFORE_COLON, /* after the name */
@@ -27,26 +30,31 @@ enum scan_assay_wait {
     ASSAY_BEFORE_TOKEN  /* after "Bearer" */
 };
 
-struct scan_assay {
+/* A match that has begun. */
+struct scan_assay_open {
     enum scan_assay_wait wait;
-    bool blank;       /* BEFORE_VALUE: this line has a blank so far */
-    size_t next;      /* first byte it has not seen, in the window */
+    bool blank;  /* BEFORE_VALUE: this line has a blank so far */
+    size_t next; /* first byte not looked at, in the window */
+};
+
+struct scan_assay {
+    struct scan_assay_open open[ASSAY_RULES]; /* those that the last window cut */
     bool starts_line; /* only blanks stand between the last line end and the window */
 };
 
-/* One window: what may begin a match lies in [from, upto), the text ends at len. */
+/* One window: what may begin a match lies in [from, until), the text ends at len. */
 struct scan_assay_window {
     const char *text;
-    size_t len, from, upto;
+    size_t len, from, until;
     bool last; /* nothing follows */
 };
 
-/* Told of matches in the order they end. [at, end) is the match as far as this window
- * shows it. What is held is confirmed later, or dropped without a word. */
+/* Told of matches. [at, end) is one as far as this window shows it. What is held, at most
+ * one of each rule, is confirmed later or dropped without a word. */
 struct scan_assay_sink {
-    void (*match)(void *arg, const char *rule, size_t at, size_t end);
-    void (*hold)(void *arg, const char *rule, size_t at, size_t end);
-    void (*confirm)(void *arg);
+    void (*match)(void *arg, enum scan_assay_rule rule, size_t at, size_t end);
+    void (*hold)(void *arg, enum scan_assay_rule rule, size_t at, size_t end);
+    void (*confirm)(void *arg, enum scan_assay_rule rule);
     void *arg;
 };
 

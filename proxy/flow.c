@@ -284,6 +284,21 @@ static struct canon_request canon_of(const struct flow *f)
 /* --- match, replay, miss
  * ---------------------------------------------------------------------------- */
 
+/* In auto everything may; in a live replay only hosts that the recording knows. */
+static bool may_go_out(struct flow *f)
+{
+    struct shared *s = f->w->shared;
+
+    if (!f->w->fetch)
+        return false;
+    if (s->options->mode != MODE_REPLAY)
+        return true;
+    if (!session_knows_host(f->session, f->target.url.host))
+        return false;
+    (void)atomic_fetch_add(&s->live, 1);
+    return true;
+}
+
 static enum flow_next step_match(struct flow *f)
 {
     struct canon_request req = canon_of(f);
@@ -294,7 +309,7 @@ static enum flow_next step_match(struct flow *f)
     if (f->found == FOUND_EXACT || f->found == FOUND_NORMALISED)
         f->step = FLOW_REPLAY;
     else
-        f->step = f->w->fetch ? FLOW_FETCH : FLOW_MISS;
+        f->step = may_go_out(f) ? FLOW_FETCH : FLOW_MISS;
     return FLOW_MORE;
 }
 
@@ -392,6 +407,8 @@ static void record(struct flow *f, const struct err *failure,
     const char *type = headers_find(&f->res_headers, "Content-Type");
     struct err e = {0};
 
+    if (!f->session->cassette) /* replay --live: forwarded, not recorded */
+        return;
     if (f->too_large) {
         (void)atomic_fetch_add(&f->session->failed, 1);
         log_error("%s: the response is larger than limits.response_body (%zu bytes): "

@@ -3,6 +3,7 @@ noinst_LIBRARIES += libproxy.a
 libproxy_a_SOURCES = \
 	proxy/ca_verb.c \
 	proxy/child.c proxy/child.h \
+	proxy/compare.c proxy/compare.h \
 	proxy/conffile.c proxy/conffile.h \
 	proxy/config.c proxy/config.h \
 	proxy/conn.c proxy/conn.h \
@@ -16,6 +17,7 @@ libproxy_a_SOURCES = \
 	proxy/listener.c proxy/listener.h \
 	proxy/misses.c proxy/misses.h \
 	proxy/options.c proxy/options.h \
+	proxy/packed.c proxy/packed.h \
 	proxy/page.c proxy/page.h \
 	proxy/pairing.c proxy/pairing.h \
 	proxy/place.c proxy/place.h \

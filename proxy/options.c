@@ -68,7 +68,7 @@ static const char *const repeats[] = {
     {"--no-sandbox", NULL, CLI_FLAG, AT(no_sandbox), NULL, NULL,                         \
      NULL, "run the command without a sandbox, as always in this version"}
 
-#define ROWS_UPSTREAM                                                                    \
+#define ROWS_REACH                                                                       \
     {"--upstream-ca", "FILE", CLI_LIST, AT(upstream_ca), NULL, "RETAPE_UPSTREAM_CA",     \
      NULL, "trust these certificates for upstream too (repeatable)"},                    \
     {"--resolve", "HOST:PORT:ADDR[:PORT]", CLI_LIST, AT(resolve), NULL,                  \
@@ -76,7 +76,10 @@ static const char *const repeats[] = {
      "connect to ADDR instead of HOST:PORT; TLS name and cassette keep HOST "            \
      "(repeatable)"},                                                                    \
     {"--upstream-proxy", "URL", CLI_TEXT, AT(upstream_proxy), NULL,                      \
-     "RETAPE_UPSTREAM_PROXY", NULL, "reach upstream through this HTTP proxy"},           \
+     "RETAPE_UPSTREAM_PROXY", NULL, "reach upstream through this HTTP proxy"}
+
+#define ROWS_UPSTREAM                                                                    \
+    ROWS_REACH,                                                                          \
     {"--tunnel", "HOST", CLI_LIST, AT(tunnel), NULL, "RETAPE_TUNNEL",                    \
      NULL, "pass HOST (or *.DOMAIN) through unread and unrecorded (repeatable)"}
 
@@ -105,7 +108,19 @@ static const struct cli_option record_rows[] = {
     ROW_END,
 };
 static const struct cli_option replay_rows[] = {
-    ROWS_PLACES, ROWS_PLAYBACK, ROWS_LISTENER, ROWS_RESULT, ROW_END,
+    {"--bundle", "FILE", CLI_TEXT, AT(bundle), NULL, "RETAPE_BUNDLE", NULL,
+     "verify this bundle and replay its cassettes, without unpacking it"},
+    {"--compare", NULL, CLI_FLAG, AT(compare), NULL, NULL, NULL,
+     "with --bundle: outputs that differ from the bundled ones are an error"},
+    {"--live", NULL, CLI_FLAG, AT(live), NULL, NULL, NULL,
+     "forward what is not recorded to hosts the cassette knows, and no others; nothing "
+     "is recorded (--upstream-ca, --resolve and --upstream-proxy are for this)"},
+    ROWS_PLACES,
+    ROWS_PLAYBACK,
+    ROWS_REACH,
+    ROWS_LISTENER,
+    ROWS_RESULT,
+    ROW_END,
 };
 static const struct cli_option auto_rows[] = {
     ROWS_PLACES, ROWS_PLAYBACK, ROWS_UPSTREAM, ROWS_LISTENER, ROWS_RESULT, ROW_END,
@@ -122,7 +137,8 @@ static const char *const auto_exits[] = {
 static const char *const replay_exits[] = {
     "0  ok", "1  the command failed (E_TEST_FAILED)",
     "2  usage, configuration or cassette; a request that was not recorded "
-    "(E_REPLAY_MISSING_DEPENDENCY); E_REPLAY_UNUSED with --fail-unused",
+    "(E_REPLAY_MISSING_DEPENDENCY); E_REPLAY_UNUSED with --fail-unused; "
+    "E_OUTPUTS_DIFFER with --compare",
     "3  infrastructure: disk, memory, address in use", NULL};
 
 #define USAGE "[options] [-- COMMAND...]"
@@ -350,6 +366,8 @@ static int check_combinations(const struct options *o, struct err *e)
     if (o->workers.given && (o->workers.value < 1 || o->workers.value > LIMIT_WORKERS))
         return err_set(e, ERR_USAGE, "--workers: give a number from 1 to %d",
                        LIMIT_WORKERS);
+    if (o->compare && !o->bundle)
+        return err_set(e, ERR_USAGE, "--compare needs --bundle FILE");
     return 0;
 }
 

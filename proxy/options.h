@@ -35,6 +35,8 @@ struct options {
     struct cli_number workers; /* default: cores */
     bool overwrite, append, allow_empty, fail_unused, base_urls, json;
     bool sandbox, no_sandbox;
+    const char *bundle; /* replay from this bundle, or NULL */
+    bool live, compare; /* replay */
     struct config *config;
     struct cli_rest rest; /* rest.command: the child */
 };

@@ -11,6 +11,8 @@
 #include "base/log.h"
 #include "bundler/outputs.h"
 #include "proxy/child.h"
+#include "proxy/compare.h"
+#include "proxy/packed.h"
 #include "proxy/serve.h"
 #include "proxy/session.h"
 #include "proxy/summary.h"
@@ -30,9 +32,12 @@
 
 /* How the run ended, before it is judged. */
 struct ending {
-    bool ran;           /* there was a command and it was started */
-    int child_exit;     /* its status, 128+n for signals */
-    struct err failure; /* ours: code ERR_NONE when there was none */
+    const struct packed *packed;
+    struct packed_origin origin; /* of the bundle, if one was given */
+    size_t differences;          /* --compare */
+    bool ran;                    /* there was a command and it was started */
+    int child_exit;              /* its status, 128+n for signals */
+    struct err failure;          /* ours: code ERR_NONE when there was none */
 };
 
 struct verdict {
@@ -144,7 +149,7 @@ static void judge(const struct options *o, const struct ending *end,
     *v = (struct verdict){.reason = ""};
     if (end->failure.code) {
         v->exit_code = err_exit_status(end->failure.code);
-        v->reason = err_name(end->failure.code);
+        v->reason = end->origin.reason ? end->origin.reason : err_name(end->failure.code);
         (void)snprintf(v->message, sizeof v->message, "%.250s", end->failure.msg);
     } else if (c->failed > 0) {
         v->exit_code = 3;
@@ -165,6 +170,12 @@ static void judge(const struct options *o, const struct ending *end,
         (void)snprintf(v->message, sizeof v->message,
                        "%" PRIu64 " recording(s) were never asked for", c->unused);
         v->next_step = "record the run again, or leave out --fail-unused";
+    } else if (end->differences > 0) {
+        v->exit_code = 1;
+        v->reason = "E_OUTPUTS_DIFFER";
+        (void)snprintf(v->message, sizeof v->message,
+                       "%zu output(s) differ from the bundle's", end->differences);
+        v->next_step = "see the differences above";
     } else if (end->ran && end->child_exit != 0) {
         v->exit_code = o->mode == MODE_REPLAY ? 1 : end->child_exit;
         v->reason = "E_TEST_FAILED";
@@ -220,8 +231,23 @@ static int write_files(const struct options *o, const struct shared *s,
     return rc;
 }
 
-static int report(const struct options *o, const struct shared *s,
-                  const struct ending *end)
+/* Hold what the command wrote against the bundle, before our own files are written. */
+static void compare(const struct options *o, const struct session_counts *total,
+                    struct ending *end)
+{
+    struct verdict so_far;
+    struct buf report = BUF_INIT(MIB(1));
+    struct err e = {0};
+
+    judge(o, end, total, &so_far);
+    if (compare_outputs(end->packed, o->output, so_far.exit_code, so_far.reason, &report,
+                        &end->differences, &e) < 0)
+        end->failure = e;
+    (void)fputs(buf_cstr(&report), stderr);
+    buf_free(&report);
+}
+
+static int report(const struct options *o, const struct shared *s, struct ending *end)
 {
     struct session_counts total = {0};
     struct verdict v;
@@ -230,17 +256,22 @@ static int report(const struct options *o, const struct shared *s,
 
     if (s)
         summary_total(s->sessions, &total);
+    if (s && o->compare)
+        compare(o, &total, end);
     judge(o, end, &total, &v);
     (void)snprintf(seed, sizeof seed, "%" PRIu64, o->seed.value);
-    struct outputs_run run = {.run_id = o->run_id,
-                              .exit_code = v.exit_code,
-                              .reason_code = v.reason,
-                              .message = v.message,
-                              .next_step = v.next_step,
-                              .order_seed = o->seed.given ? seed : NULL,
-                              .has_child = end->ran,
-                              .child_exit_code = end->child_exit,
-                              .replay_mode = "offline"};
+    struct outputs_run run = {
+        .run_id = o->run_id,
+        .exit_code = v.exit_code,
+        .reason_code = v.reason,
+        .message = v.message,
+        .next_step = v.next_step,
+        .order_seed = o->seed.given ? seed : NULL,
+        .has_child = end->ran,
+        .child_exit_code = end->child_exit,
+        .replay_mode = o->live ? "live" : "offline",
+        .bundle_digest = o->bundle ? end->origin.digest : NULL,
+        .source_run_id = end->origin.source_run_id[0] ? end->origin.source_run_id : NULL};
     if (s) {
         say(o, s, &v, &run);
         if (write_files(o, s, &v, &run, &e) < 0) {
@@ -293,12 +324,20 @@ static void run_command(const struct options *o, const struct serve *serve, int 
 static int run(const struct options *o)
 {
     struct serve *serve = NULL;
+    struct packed *packed = NULL;
     struct ending end = {0};
     struct err closing = {0};
     int signals = take_signals(&end.failure);
 
-    if (signals < 0 || serve_start(&serve, o, &end.failure) < 0)
-        return report(o, NULL, &end);
+    if (signals < 0 ||
+        (o->bundle &&
+         packed_open(&packed, o->bundle, o->live, &end.origin, &end.failure) < 0) ||
+        serve_start(&serve, o, packed, &end.failure) < 0) {
+        int early = report(o, NULL, &end);
+        packed_close(&packed);
+        return early;
+    }
+    end.packed = packed;
     const struct shared *s = serve_shared(serve);
     if (write_ready(o, s, &end.failure) == 0) {
         if (o->rest.command) {
@@ -313,6 +352,7 @@ static int run(const struct options *o)
         end.failure = closing;
     int rc = report(o, s, &end);
     serve_free(&serve);
+    packed_close(&packed);
     (void)close(signals);
     return rc;
 }

@@ -9,6 +9,7 @@
 #include "certs/trust.h"
 #include "proxy/listener.h"
 #include "proxy/misses.h"
+#include "proxy/packed.h"
 #include "proxy/session.h"
 #include "proxy/tunnel.h"
 #include "proxy/worker.h"
@@ -51,6 +52,12 @@ const struct shared *serve_shared(const struct serve *s)
 const char *serve_trust_file(const struct serve *s)
 {
     return s->trust_file;
+}
+
+/* May anything leave this machine? Strict replay does not even make the client for it. */
+static bool goes_out(const struct options *o)
+{
+    return o->mode != MODE_REPLAY || o->live;
 }
 
 /* --- descriptors
@@ -151,16 +158,18 @@ static int convert_resolves(struct serve *s, const struct options *o, struct err
  * --------------------------------------------------------------------------------- */
 
 /* Open the default session now, so that a run does not fail at its first request. */
-static int open_default(struct serve *s, const struct options *o, struct err *e)
+static int open_default(struct serve *s, const struct options *o,
+                        const struct packed *packed, struct err *e)
 {
     struct session *x;
 
-    if (sessions_new(&s->shared.sessions, o, e) < 0 ||
+    if (sessions_new(&s->shared.sessions, o, packed, e) < 0 ||
         misses_new(&s->shared.misses, e) < 0)
         return -1;
     if (o->mode == MODE_REPLAY && !o->rest.command) {
         char *path = cassette_path(o->cassettes, o->session);
-        bool there = path && fsx_exists(path);
+        bool there = packed ? packed_cassette(packed, o->session) != NULL
+                            : path && fsx_exists(path);
         free(path);
         if (!there)
             return 0; /* other sessions may be asked for */
@@ -241,15 +250,16 @@ static int start_workers(struct serve *s, const struct options *o, struct err *e
             return -1;
         if (i == 0)
             s->shared.own = bound;
-        if (worker_start(&s->workers[i], &s->shared, fd,
-                         o->mode == MODE_REPLAY ? NULL : &upstream, e) < 0)
+        if (worker_start(&s->workers[i], &s->shared, fd, goes_out(o) ? &upstream : NULL,
+                         e) < 0)
             return -1;
         s->n_workers++;
     }
     return 0;
 }
 
-int serve_start(struct serve **out, const struct options *o, struct err *e)
+int serve_start(struct serve **out, const struct options *o, const struct packed *packed,
+                struct err *e)
 {
     struct serve *s = calloc(1, sizeof *s);
 
@@ -260,16 +270,16 @@ int serve_start(struct serve **out, const struct options *o, struct err *e)
     (void)signal(SIGPIPE, SIG_IGN);
     s->shared.options = o;
     s->shared.config = o->config;
-    s->shared.max_conns = admit_at_most(o->mode != MODE_REPLAY);
+    s->shared.max_conns = admit_at_most(goes_out(o));
     s->shared.start_ns = clock_mono_ns();
-    if (open_default(s, o, e) < 0 || open_authority(s, e) < 0)
+    if (open_default(s, o, packed, e) < 0 || open_authority(s, e) < 0)
         goto fail;
-    if (o->mode != MODE_REPLAY) {
+    if (goes_out(o)) {
         if (fetch_global_init(e) < 0)
             goto fail;
         s->global = true;
         if (write_upstream_trust(s, o, e) < 0 || convert_resolves(s, o, e) < 0 ||
-            start_syncer(s, e) < 0)
+            (o->mode != MODE_REPLAY && start_syncer(s, e) < 0))
             goto fail;
     }
     if (start_workers(s, o, e) < 0)

@@ -11,10 +11,12 @@
 #include "proxy/shared.h"
 
 struct serve;
+struct packed;
 
 /* Everything that can be wrong is found before the first client: cassettes, folders,
  * certificates, the address. */
-int serve_start(struct serve **out, const struct options *o, struct err *e) MUST_CHECK;
+int serve_start(struct serve **out, const struct options *o, const struct packed *packed,
+                struct err *e) MUST_CHECK;
 /* Let requests in flight finish, then close the cassettes. */
 int serve_stop(struct serve *s, struct err *e);
 void serve_free(struct serve **s);

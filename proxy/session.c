@@ -4,6 +4,7 @@
 #include "base/fsx.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "proxy/packed.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,19 +18,22 @@ struct bucket {
 
 struct sessions {
     const struct options *options;
+    const struct packed *packed;
     pthread_rwlock_t lock;
     struct bucket *buckets[BUCKETS];
     struct session *first, **last;
     size_t n;
 };
 
-int sessions_new(struct sessions **out, const struct options *o, struct err *e)
+int sessions_new(struct sessions **out, const struct options *o,
+                 const struct packed *packed, struct err *e)
 {
     struct sessions *s = calloc(1, sizeof *s);
 
     if (!s)
         return err_set(e, ERR_NOMEM, "sessions: out of memory");
     s->options = o;
+    s->packed = packed;
     s->last = &s->first;
     (void)pthread_rwlock_init(&s->lock, NULL);
     *out = s;
@@ -79,6 +83,23 @@ static struct session *find(const struct sessions *s, const char *name)
     return NULL;
 }
 
+static int make_deck(struct session *x, const struct options *o, struct err *e)
+{
+    return deck_new(&x->deck, x->tape, o->config->match, (enum deck_repeat)o->repeat, e);
+}
+
+static int open_packed(struct session *x, const struct sessions *s, struct err *e)
+{
+    const struct packed_member *m = packed_cassette(s->packed, x->name);
+
+    if (!m)
+        return err_set(e, ERR_MISS, "%s: the bundle has no cassettes/%s.jsonl",
+                       s->options->bundle, x->name);
+    if (tape_open_memory(&x->tape, m->path, buf_cstr(&m->bytes), m->bytes.len, e) < 0)
+        return err_in(e, "%s", s->options->bundle);
+    return make_deck(x, s->options, e);
+}
+
 static int open_tape(struct session *x, const struct options *o, const char *path,
                      struct err *e)
 {
@@ -89,7 +110,7 @@ static int open_tape(struct session *x, const struct options *o, const char *pat
     if (torn)
         log_warn("%s: the last line is torn (a crash while recording?); it is left out",
                  path);
-    return deck_new(&x->deck, x->tape, o->config->match, (enum deck_repeat)o->repeat, e);
+    return make_deck(x, o, e);
 }
 
 /* Open what the mode needs. In auto the tape is what was there before the run. */
@@ -142,7 +163,7 @@ static int add(struct sessions *s, const char *name, struct session **out, struc
         goto fail;
     }
     (void)memcpy(x->name, name, strlen(name) + 1);
-    if (open_session(x, s->options, e) < 0)
+    if ((s->packed ? open_packed(x, s, e) : open_session(x, s->options, e)) < 0)
         goto fail;
     b->session = x;
     b->next = s->buckets[bucket_of(name)];
@@ -184,6 +205,25 @@ struct session *sessions_next(struct sessions *s, const struct session *after)
     struct session *x = after ? after->next : s->first;
     (void)pthread_rwlock_unlock(&s->lock);
     return x;
+}
+
+bool session_knows_host(const struct session *x, const char *host)
+{
+    bool known = false;
+
+    for (size_t i = 0; x->tape && !known && i < tape_count(x->tape); i++) {
+        struct exchange head;
+        struct url u;
+        struct err e;
+        if (tape_load_head(x->tape, i, &head, &e) < 0)
+            continue;
+        if (url_parse(&u, head.url, &e) == 0) {
+            known = strcmp(u.host, host) == 0;
+            url_fini(&u);
+        }
+        exchange_fini(&head);
+    }
+    return known;
 }
 
 void session_counts(const struct session *x, struct session_counts *out)

@@ -35,9 +35,11 @@ struct session_counts {
 };
 
 struct sessions;
+struct packed;
 
+/* packed: cassettes are taken from this bundle; NULL: from --cassettes. */
 int sessions_new(struct sessions **out, const struct options *o,
-                 struct err *e) MUST_CHECK;
+                 const struct packed *packed, struct err *e) MUST_CHECK;
 /* Closes all cassettes; -1 with the first error (the others are logged). */
 int sessions_close(struct sessions *s, struct err *e);
 void sessions_free(struct sessions **s);
@@ -47,6 +49,9 @@ int sessions_get(struct sessions *s, const char *name, struct session **out,
                  struct err *e) MUST_CHECK;
 /* All sessions so far, oldest first: start with NULL, ends with NULL. */
 struct session *sessions_next(struct sessions *s, const struct session *after);
+
+/* Is a host among those of the session's recordings? (--live) */
+bool session_knows_host(const struct session *s, const char *host);
 
 void session_counts(const struct session *s, struct session_counts *out);
 /* fdatasync what was appended since the last call. */

@@ -55,6 +55,9 @@ void summary_text(const struct shared *s, struct buf *out)
     if (tunnelled)
         buf_fmt(out, "tunnelled unread: %" PRIu64 " connection%s\n", tunnelled,
                 tunnelled == 1 ? "" : "s");
+    uint64_t live = atomic_load(&s->live);
+    if (s->options->live)
+        buf_fmt(out, "live: %" PRIu64 " request(s) forwarded to recorded hosts\n", live);
     uint64_t blocked = atomic_load(&s->blocked);
     if (blocked)
         buf_fmt(out, "blocked by egress.allow: %" PRIu64 "\n", blocked);
@@ -87,8 +90,11 @@ void summary_json(const struct shared *s, int exit_code, const char *reason_code
     bool first = true;
 
     summary_total(s->sessions, &total);
-    buf_fmt(out, "{\"blocked\":%" PRIu64 ",\"exit_code\":%d,\"mode\":\"%s\",",
-            (uint64_t)atomic_load(&s->blocked), exit_code, modes[s->options->mode]);
+    buf_fmt(out,
+            "{\"blocked\":%" PRIu64 ",\"exit_code\":%d,\"live\":%" PRIu64
+            ",\"mode\":\"%s\",",
+            (uint64_t)atomic_load(&s->blocked), exit_code,
+            (uint64_t)atomic_load(&s->live), modes[s->options->mode]);
     buf_str(out, "\"protection\":\"proxy only\",\"reason_code\":");
     json_string(out, reason_code, strlen(reason_code));
     buf_fmt(out,

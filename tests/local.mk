@@ -21,6 +21,8 @@ unit_tests = \
 	tests/unit/test-delta \
 	tests/unit/test-dialect \
 	tests/unit/test-env-verb \
+	tests/unit/test-extract \
+	tests/unit/test-inspect \
 	tests/unit/test-json \
 	tests/unit/test-jsondiff \
 	tests/unit/test-jsonrpc \
@@ -74,6 +76,7 @@ e2e_tests = \
 	tests/e2e/offline.sh \
 	tests/e2e/own-address.sh \
 	tests/e2e/record-never-overwrites.sh \
+	tests/e2e/replay-bundle.sh \
 	tests/e2e/replay-outputs.sh \
 	tests/e2e/secrets-in-streams.sh \
 	tests/e2e/secrets.sh \

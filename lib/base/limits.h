@@ -61,6 +61,8 @@
 #define LIMIT_BUNDLE_ENTRIES 100000    /* members, the manifest included */
 #define LIMIT_BUNDLE_DEPTH 64          /* nesting of manifest.json */
 #define LIMIT_BUNDLE_PAX KIB(64) /* one extended header: names and times are short */
+#define LIMIT_RUN_FILE MIB(16)   /* run.json and summary.json, looked into */
+#define LIMIT_SCRUB_FILE MIB(16) /* a foreign cassette scrubbed on its way in */
 #define LIMIT_FINDINGS 1000      /* kept of one bundle; the rest is counted */
 #define LIMIT_SCAN_HITS 32       /* kept of one member; the rest is counted */
 #define LIMIT_SCAN_RULES_FILE KIB(256) /* --rules FILE */

@@ -34,8 +34,9 @@
 #define PACK_NAME_MAX 100  /* what the writer can put into a tar header */
 #define PACK_PATH_TEXT 128 /* an escaped path for messages, with its NUL */
 
-/* "3.6.2" */
+/* "3.6.2", and zlib's "1.2.13", on which the bytes of a bundle depend. */
 const char *pack_library_version(void);
+const char *pack_zlib_version(void);
 
 /* ---- refusals ---- */
 
@@ -130,7 +131,7 @@ struct pack_digests {
 struct pack_reader;
 
 /* The descriptor stays the caller's and is read from where it stands. limits may be NULL
- * for the defaults. A regular file that is over the source limit is refused here. */
+ * for the defaults. A regular file over the source limit is refused without reading. */
 int pack_reader_open(struct pack_reader **out, int fd, const struct pack_limits *limits,
                      struct err *e) MUST_CHECK;
 /* 1 with the next member, 0 after the last (all of the gzip member was then checked),
@@ -143,6 +144,8 @@ int pack_reader_read(struct pack_reader *r, const void **data, size_t *len,
                      struct err *e) MUST_CHECK;
 /* Why the last call said -1. */
 enum pack_refusal pack_reader_why(const struct pack_reader *r);
+/* The path of the member it was about, as the archive has it; NULL for none. */
+const char *pack_reader_where(const struct pack_reader *r);
 /* Read what is left of the file, also after a refusal, and fill in what is known: no
  * file digest when the source limit was passed or reading failed, no content digest
  * unless pack_reader_next() came to the end. */

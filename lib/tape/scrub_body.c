@@ -93,37 +93,55 @@ static size_t next_line(const char *body, size_t len, size_t at)
     return end ? (size_t)(end - body) + 1 : len;
 }
 
-/* One line that should hold one JSON document; otherwise it is text. */
-static void find_line(struct scrub_stream *st, size_t from, size_t to,
-                      struct scrub_edits *edits)
+static void find_in_text(const struct scrub *s, const char *body, size_t from, size_t to,
+                         struct scrub_edits *edits)
+{
+    edits->base = from;
+    scrub_find_text(s, body + from, to - from, edits);
+    edits->base = 0;
+}
+
+/* One line that should hold one JSON document; false when it is text. */
+static bool find_document(struct scrub_stream *st, size_t from, size_t to,
+                          struct scrub_edits *edits)
 {
     size_t at = from;
 
-    if (scrub_json_looks_like(st->body, to, &at) &&
-        scrub_stream_event(st, at, to, &at, edits) && at == to)
-        return;
-    scrub_stream_text(st, from, to, edits);
+    return scrub_json_looks_like(st->body, to, &at) &&
+           scrub_stream_event(st, at, to, &at, edits) && at == to;
 }
 
-static void find_in_lines(const struct scrub *s, enum scrub_kind kind, const char *body,
-                          size_t len, struct scrub_edits *edits)
+static void find_in_lines(const struct scrub *s, const char *body, size_t len,
+                          struct scrub_edits *edits)
 {
     struct scrub_stream st;
 
     scrub_stream_init(&st, s, body, false);
     for (size_t at = 0; at < len; at = next_line(body, len, at)) {
         size_t from = at, to = at + line_length(body, len, at);
-        if (kind == BODY_EVENTS && begins(body + at, to - at, "data:"))
-            from += at + 5 < to && body[at + 5] == ' ' ? 6 : 5;
-        else if (kind == BODY_LINES && begins(body + at, to - at, "\x1e"))
-            from += 1; /* RFC 7464 */
-        else if (kind == BODY_EVENTS) {
-            edits->base = from;
-            scrub_find_text(s, body + from, to - from, edits);
-            edits->base = 0;
+        from += from < to && body[from] == 0x1e; /* RFC 7464 */
+        if (!find_document(&st, from, to, edits))
+            find_in_text(s, body, from, to, edits);
+    }
+    scrub_stream_end(&st, edits);
+    scrub_stream_fini(&st);
+}
+
+static void find_in_events(const struct scrub *s, const char *body, size_t len,
+                           struct scrub_edits *edits)
+{
+    struct scrub_stream st;
+
+    scrub_stream_init(&st, s, body, false);
+    for (size_t at = 0; at < len; at = next_line(body, len, at)) {
+        size_t from = at, to = at + line_length(body, len, at);
+        if (!begins(body + at, to - at, "data:")) {
+            find_in_text(s, body, from, to, edits);
             continue;
         }
-        find_line(&st, from, to, edits);
+        from += at + 5 < to && body[at + 5] == ' ' ? 6 : 5;
+        if (!find_document(&st, from, to, edits))
+            scrub_stream_text(&st, from, to, edits);
     }
     scrub_stream_end(&st, edits);
     scrub_stream_fini(&st);
@@ -144,11 +162,7 @@ static void find_in_json(const struct scrub *s, const char *body, size_t len,
             break;
         }
     }
-    if (at < len) {
-        edits->base = at;
-        scrub_find_text(s, body + at, len - at, edits);
-        edits->base = 0;
-    }
+    find_in_text(s, body, at, len, edits);
     scrub_stream_end(&st, edits);
     scrub_stream_fini(&st);
 }
@@ -267,8 +281,10 @@ void scrub_body_find(const struct scrub *s, enum scrub_kind kind,
         find_in_json(s, body, len, edits);
         break;
     case BODY_LINES:
+        find_in_lines(s, body, len, edits);
+        break;
     case BODY_EVENTS:
-        find_in_lines(s, kind, body, len, edits);
+        find_in_events(s, body, len, edits);
         break;
     case BODY_FORM:
         scrub_find_pairs(s, names, body, len, edits);

@@ -22,7 +22,10 @@ static uint64_t hash_bytes(const char *s, size_t len)
     return h;
 }
 
-static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
 
 bool scrub_json_looks_like(const char *text, size_t len, size_t *at)
 {

@@ -122,9 +122,15 @@ const struct scrub_name scrub_exempt_names[] = {
 };
 const size_t n_scrub_exempt_names = COUNT_OF(scrub_exempt_names);
 
-static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
+}
 
-static bool is_ignored(char c) { return c == '-' || c == '_'; }
+static bool is_ignored(char c)
+{
+    return c == '-' || c == '_';
+}
 
 /* A set with one bit for a pair of bytes; pairs may share. */
 static uint64_t pair_bit(char last, char before)

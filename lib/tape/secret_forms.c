@@ -41,14 +41,22 @@ size_t secret_form_placeholder(const char *text, size_t len, size_t at)
     return i > name && i < len && text[i] == ']' ? i + 1 - at : 0;
 }
 
-/* Length of one blank at text[at]: a byte, or the escape of one; 0 when there is none. */
+static bool is_blank(char c)
+{
+    return c && strchr(" \t\r\n\f\v", c);
+}
+
+/* Length of one blank at text[at]: a byte, or the escape of one, however often JSON was
+ * put into JSON; 0 when there is none. */
 static size_t blank(const char *text, size_t len, size_t at)
 {
-    if (at < len && text[at] && strchr(" \t\r\n\f\v", text[at]))
+    size_t i = at;
+
+    if (i < len && is_blank(text[i]))
         return 1;
-    if (at + 1 < len && text[at] == '\\' && text[at + 1] && strchr("nrt", text[at + 1]))
-        return 2;
-    return 0;
+    while (i < len && text[i] == '\\')
+        i++;
+    return i > at && i < len && text[i] && strchr("nrt", text[i]) ? i + 1 - at : 0;
 }
 
 static size_t skip_blanks(const char *text, size_t len, size_t at)
@@ -329,12 +337,14 @@ bool secret_form_authorization(const char *text, size_t len, size_t at,
 static size_t back_over_blanks(const char *text, size_t from, size_t at)
 {
     while (at > from) {
-        if (blank(text, at, at - 1))
-            at--;
-        else if (at - from >= 2 && blank(text, at, at - 2) == 2)
-            at -= 2;
-        else
-            break;
+        size_t i = at - 1;
+        if (!is_blank(text[i])) {
+            while (i > from && text[i - 1] == '\\')
+                i--;
+            if (i == at - 1 || !text[at - 1] || !strchr("nrt", text[at - 1]))
+                break;
+        }
+        at = i;
     }
     return at;
 }
@@ -346,7 +356,7 @@ static bool ends_with(const char *text, size_t from, size_t at, const char *word
     return at - from >= n && strncasecmp(text + at - n, word, n) == 0;
 }
 
-/* Back over the name, colon and quotes of an Authorization line, or `at`. */
+/* Back over the name, colon and quotes of an Authorization field, or `at`. */
 static size_t back_over_name(const char *text, size_t from, size_t at)
 {
     static const char name[] = "authorization";
@@ -361,23 +371,34 @@ static size_t back_over_name(const char *text, size_t from, size_t at)
         i--;
     while (i > from && (is_quote(text[i - 1]) || text[i - 1] == '\\'))
         i--;
-    if (!ends_with(text, from, i, name) || !is_line_start(text, i - strlen(name)))
+    return ends_with(text, from, i, name) ? i - strlen(name) : at;
+}
+
+/* Back over "Bearer" and the blanks behind it, or `at`. */
+static size_t back_over_bearer(const char *text, size_t from, size_t at)
+{
+    static const char word[] = "bearer";
+    size_t i = back_over_blanks(text, from, at);
+
+    if (i == at || !ends_with(text, from, i, word) ||
+        !secret_shape_edge_before(text, i - strlen(word)))
         return at;
-    return i - strlen(name);
+    return i - strlen(word);
 }
 
 size_t secret_form_lead(const char *text, size_t from, size_t at)
 {
-    static const char word[] = "bearer";
     size_t before;
 
     do {
         before = at;
-        size_t i = back_over_blanks(text, from, at);
-        if (i < at && ends_with(text, from, i, word) &&
-            secret_shape_edge_before(text, i - strlen(word)))
-            at = i - strlen(word);
-        at = back_over_name(text, from, at);
+        at = back_over_bearer(text, from, at);
+        size_t name = back_over_name(text, from, at);
+        /* Inside of a line the name may stay, unless "Bearer" before it would take the
+         * placeholder behind it for a token. */
+        if (name < at &&
+            (is_line_start(text, name) || back_over_bearer(text, from, name) < name))
+            at = name;
     } while (at < before);
     return at;
 }

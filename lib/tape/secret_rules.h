@@ -2,7 +2,7 @@
  * secret_rules.h - the built-in credential rules, as data.
  *
  * A rule is a name and one or more shapes (secret_shape.h). Where a shape alone would
- * also fit ordinary words, the rule asks for digits, an unbroken run or entropy. Five
+ * also fit ordinary words, the rule asks for digits, an unbroken run or entropy. Four
  * kinds need more than a shape (secret_forms.h); their shape is only how they begin.
  *
  * Threads: any; constant.

@@ -159,13 +159,11 @@ static bool eat_item(const struct item *it, bool nocase, const char *text, size_
     size_t n = 0, i = *at;
 
     while (i < len) {
-        size_t step = text[i] == '\\' && i + 1 < len && text[i + 1] == '/' ? 2 : 1;
-        unsigned char c = step == 2 ? '/' : (unsigned char)text[i];
-        if (!item_accepts(it, nocase, c)) {
-            if (step == 1 || !item_accepts(it, nocase, '\\'))
-                break;
-            step = 1;
-        }
+        bool escaped = text[i] == '\\' && i + 1 < len && text[i + 1] == '/' &&
+                       !item_accepts(it, nocase, '\\');
+        size_t step = escaped ? 2 : 1;
+        if (!item_accepts(it, nocase, (unsigned char)text[i + step - 1]))
+            break;
         if (n == it->most && n == 1)
             break;
         if (n == it->most)

@@ -19,7 +19,8 @@ static struct scan *scanner;
 
 /* ---- examples of every rule ---- */
 
-/* A template of fake_secret.h for the least text a shape takes. */
+/* A template of fake_secret.h for a text that a shape takes: as often as it must be, or
+ * as often as it may be. */
 static void template_of(const char *shape, struct buf *out)
 {
     for (const char *p = shape; *p; p++) {
@@ -34,12 +35,15 @@ static void template_of(const char *shape, struct buf *out)
             buf_char(out, *p);
             continue;
         }
-        const char *count = p[2] == '{' ? p + 3 : "1";
+        char *end = NULL;
+        unsigned long n = p[2] == '{' ? strtoul(p + 3, &end, 10) : 1;
+        if (end && *end == ',' && end[1] != '}')
+            n = strtoul(end + 1, NULL, 10);
         if (p[1] == 'g') /* between a name and its value */
             buf_char(out, '=');
         else
-            buf_fmt(out, "%%%c%lu", p[1], strtoul(count, NULL, 10));
-        p = p[2] == '{' ? strchr(p, '}') : p + 1;
+            buf_fmt(out, "%%%c%lu", p[1], n);
+        p = end ? strchr(p, '}') : p + 1;
     }
 }
 
@@ -175,7 +179,7 @@ static void check_rules(void)
         buf_reset(&text);
         buf_str(&text, "one\ntwo ");
         if (strcmp(rule, "authorization") == 0)
-            text.len--, text.data[text.len++] = '\n';
+            buf_char(&text, '\n');
         buf_add(&text, secret.data, secret.len);
         buf_str(&text, "\nend");
         struct scan_result got = scan_text(text.data, text.len, 0);
@@ -216,7 +220,8 @@ static void check_wrappings(void)
     struct buf secret = BUF_INIT(4096), text = BUF_INIT(16384), inner = BUF_INIT(16384);
     struct scan_result got;
 
-    fake_secret(&secret, "some words of text and more of them?o? sk-proj-%u60 ?>?>?o?", 3);
+    fake_secret(&secret, "some words of text and more of them?o? sk-proj-%u60 ?>?>?o?",
+                3);
     for (size_t i = 0; i < COUNT_OF(breaks); i++)
         for (size_t line = 20; line <= 76; line += 19) {
             buf_reset(&text);

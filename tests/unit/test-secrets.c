@@ -4,8 +4,8 @@
 #include "fake_secret.h"
 #include "tap.h"
 
-/* Templates of fake_secret.h. `found` is the part of `text` that is the credential, where
- * it is not all of it. Near misses: one byte short, or part of a longer word. */
+/* Templates of fake_secret.h. `before` is what of `text` is context and stays (NULL: not
+ * checked). Near misses: one byte short or long, another word, part of a longer one. */
 static const struct row {
     const char *rule, *text, *before, *miss[2];
 } rows[] = {

@@ -20,6 +20,7 @@ import subprocess
 import sys
 import time
 
+import bundles
 import chat
 import peers
 from servers import (LOAD_CORE, ORIGIN_CORE, SERVER_CORE, SSE_CHUNKS, Broken, Nginx, Retape,
@@ -308,6 +309,11 @@ class Bench:
             except Broken as error:
                 self.table.broken(name, error)
 
+    def bundle_rows(self):
+        program = os.path.join(os.path.dirname(self.program), "retape-bundle")
+        if ONLY.search("bundle create verify memory"):
+            bundles.rows(self.table, program, self.work, ROUNDS)
+
     def run(self):
         with Nginx("origin", ORIGIN_CORE, self.work) as origin, \
                 Nginx("nginx", SERVER_CORE, self.work, origin) as nginx:
@@ -318,6 +324,7 @@ class Bench:
                 ("load 1,000", lambda: self.load_rows(1000, None, None)),
                 ("chat", self.chat_rows),
                 ("idle", lambda: self.idle_rows(nginx)),
+                ("bundle", self.bundle_rows),
             ]
             if os.environ.get("BENCH_PEERS", "0") not in ("", "0"):
                 sections.append(("peers", self.peer_rows))

@@ -10,7 +10,7 @@ flatters the slower server when the load generator is the bottleneck. Nothing is
 asserted: a missed target prints "below", and only a row that could not be measured
 makes the exit status 1.
 
-    BENCH_SECONDS=2  BENCH_ROUNDS=3  BENCH_IDLE=1000  BENCH_PEERS=0  BENCH_ONLY=regex
+    BENCH_SECONDS=2  BENCH_ROUNDS=3  BENCH_IDLE=6000  BENCH_PEERS=0  BENCH_ONLY=regex
 """
 import json
 import os
@@ -29,7 +29,7 @@ from idle import hold_idle
 
 SECONDS = float(os.environ.get("BENCH_SECONDS", 2))
 ROUNDS = int(os.environ.get("BENCH_ROUNDS", 3))
-IDLE = int(os.environ.get("BENCH_IDLE", 1000))
+IDLE = int(os.environ.get("BENCH_IDLE", 6000))
 ONLY = re.compile(os.environ.get("BENCH_ONLY", ""))
 CONNECTIONS = 32
 HANDSHAKERS = 4

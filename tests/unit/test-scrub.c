@@ -203,6 +203,10 @@ static const struct {
      "[secret:authorization]\r\nC: d"},
     {"the scheme alone, quoted", "text/plain", "  Authorization: \"Basic %a20=\"\nx",
      "  [secret:authorization]\nx"},
+    {"a long lead", "text/plain",
+     "Authorization: Bearer\nBearer Bearer Bearer Bearer Bearer Bearer Bearer Bearer "
+     "Authorization: Bearer Bearer Authorization: Bearer Bearer ghp_%a36.",
+     "[secret:bearer-token]."},
     {"ordinary text", "text/plain",
      "the bearer of news; risk-assessment-framework-v2 task_id_0123456789abcdefgh "
      "disk-usage-percent-threshold",

@@ -14,6 +14,15 @@
 
 #include <stdbool.h>
 
+/* What an input run's run.json had and a replay passes on, as JSON texts; "" is absent.
+ */
+struct outputs_carried {
+    char judge_metrics[1024];
+    char sarif[256];
+};
+/* Read them out of a run.json; texts that do not fit are left out. */
+void outputs_carry(const char *run_json, size_t len, struct outputs_carried *out);
+
 struct outputs_run {
     const char *run_id;
     int exit_code;
@@ -26,6 +35,7 @@ struct outputs_run {
     const char *bundle_digest; /* "sha256:…" or NULL */
     const char *replay_mode;   /* "offline" or "live" */
     const char *source_run_id; /* or NULL */
+    struct outputs_carried carried;
 };
 
 void outputs_run_json(const struct outputs_run *r, struct buf *out);

@@ -70,7 +70,7 @@ static const struct packed_member *find(const struct packed *p, const char *path
     return NULL;
 }
 
-/* `run_id` of the bundled run.json: a string or an integer. */
+/* What the bundled run.json says of its run; `run_id` is a string or an integer. */
 static void take_source_run(const struct packed *p, const struct manifest *m,
                             struct packed_origin *origin)
 {
@@ -81,6 +81,7 @@ static void take_source_run(const struct packed *p, const struct manifest *m,
 
     if (!run || json_read(&doc, buf_cstr(&run->bytes), run->bytes.len, &e) < 0)
         return;
+    outputs_carry(buf_cstr(&run->bytes), run->bytes.len, &origin->carried);
     yyjson_val *id = json_find(yyjson_doc_get_root(doc), "run_id");
     if (yyjson_is_str(id))
         (void)snprintf(origin->source_run_id, sizeof origin->source_run_id, "%.79s",

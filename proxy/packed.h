@@ -12,6 +12,7 @@
 #define PROXY_PACKED_H
 
 #include "base/buf.h"
+#include "bundler/outputs.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,9 +27,10 @@ struct packed_member {
 
 /* What is known even when opening fails, for the provenance of run.json. */
 struct packed_origin {
-    char digest[72];        /* "sha256:…", or "sha256:unknown" */
-    char source_run_id[80]; /* "" when the bundle names none */
-    const char *reason;     /* reason code of a refusal, else NULL */
+    char digest[72];                /* "sha256:…", or "sha256:unknown" */
+    char source_run_id[80];         /* "" when the bundle names none */
+    const char *reason;             /* reason code of a refusal, else NULL */
+    struct outputs_carried carried; /* of its run.json */
 };
 
 int packed_open(struct packed **out, const char *path, bool live,

@@ -143,6 +143,24 @@ static int start_command(const struct options *o, const struct serve *serve, int
 /* --- the verdict
  * --------------------------------------------------------------------------------- */
 
+static const char *failure_step(enum err_code code)
+{
+    switch (code) {
+    case ERR_MISS:
+        return "record what is missing, or replay with --live";
+    case ERR_EXISTS:
+        return "give --append or --overwrite, or another --session";
+    case ERR_BUSY:
+        return "wait for the other recorder, or use another --session";
+    case ERR_FORMAT:
+    case ERR_VERSION:
+    case ERR_LIMIT:
+        return "take the file from where it was made again, or record anew";
+    default:
+        return "`retape doctor` tries everything on this machine";
+    }
+}
+
 static void judge(const struct options *o, const struct ending *end,
                   const struct session_counts *c, struct verdict *v)
 {
@@ -151,6 +169,7 @@ static void judge(const struct options *o, const struct ending *end,
         v->exit_code = err_exit_status(end->failure.code);
         v->reason = end->origin.reason ? end->origin.reason : err_name(end->failure.code);
         (void)snprintf(v->message, sizeof v->message, "%.250s", end->failure.msg);
+        v->next_step = failure_step(end->failure.code);
     } else if (c->failed > 0) {
         v->exit_code = 3;
         v->reason = "E_RECORD_INCOMPLETE";
@@ -163,7 +182,7 @@ static void judge(const struct options *o, const struct ending *end,
         v->reason = "E_REPLAY_MISSING_DEPENDENCY";
         (void)snprintf(v->message, sizeof v->message,
                        "%" PRIu64 " request(s) had no recording", c->miss);
-        v->next_step = "record them with `retape auto` or `retape record --append`";
+        v->next_step = "run it once with `retape auto` to record them";
     } else if (o->fail_unused && c->unused > 0) {
         v->exit_code = 2;
         v->reason = "E_REPLAY_UNUSED";
@@ -181,11 +200,13 @@ static void judge(const struct options *o, const struct ending *end,
         v->reason = "E_TEST_FAILED";
         (void)snprintf(v->message, sizeof v->message, "the command exited with %d",
                        end->child_exit);
+        v->next_step = "read the command's own output; `retape show` lists what it was "
+                       "answered with";
     } else if (o->mode == MODE_RECORD && c->recorded == 0 && !o->allow_empty) {
         v->exit_code = 2;
         v->reason = "E_RECORD_EMPTY";
         (void)snprintf(v->message, sizeof v->message, "nothing was recorded");
-        v->next_step = "does the command honour HTTPS_PROXY? try --base-urls; "
+        v->next_step = "does the client honour HTTPS_PROXY? try --base-urls; "
                        "--allow-empty if this is right";
     } else {
         (void)snprintf(v->message, sizeof v->message, "All tests passed");

@@ -32,6 +32,7 @@ unit_tests = \
 	tests/unit/test-options \
 	tests/unit/test-scan \
 	tests/unit/test-scan-assay \
+	tests/unit/test-outputs \
 	tests/unit/test-scrub \
 	tests/unit/test-secrets \
 	tests/unit/test-show \
@@ -55,6 +56,7 @@ e2e_tests = \
 	tests/e2e/bad-cassettes.sh \
 	tests/e2e/bad-requests.sh \
 	tests/e2e/body-limits.sh \
+	tests/e2e/ci-example.sh \
 	tests/e2e/client-gone.sh \
 	tests/e2e/command-environment.sh \
 	tests/e2e/command-signals.sh \

@@ -6,7 +6,7 @@
 # or by hand after a build. Exit status 0 only if everything held.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-RETAPE=${RETAPE:-$here/../retape}
+RETAPE=${RETAPE:-${here%/*}/retape}
 python=/usr/bin/python3
 [ -x "$python" ] || python=python3
 work=$(mktemp -d "${TMPDIR:-/tmp}/retape-demo.XXXXXX")

@@ -94,7 +94,8 @@ static enum grade check_environment(struct doctor *d, struct buf *say)
         buf_str(say, "no proxy variables in the way");
         return GOOD;
     }
-    buf_str(say, " set here; `retape record -- CMD` replaces them for CMD");
+    buf_str(say, " set here; `retape record -- CMD` replaces them for CMD and reaches "
+                 "upstream without them (--upstream-proxy URL goes through a proxy)");
     return NOTE;
 }
 
@@ -309,6 +310,10 @@ static int examine(bool json)
     (void)nftw(d.dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
     ca_close(&d.ca);
     free(d.ca_dir);
+    if (fflush(stdout) != 0) {
+        log_error("standard output: %s", strerror(errno));
+        return 3;
+    }
     return worst == BAD ? 3 : 0;
 }
 

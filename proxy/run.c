@@ -92,6 +92,17 @@ static int take_signals(struct err *e)
     return fd;
 }
 
+/* From now on a second Ctrl-C ends the program at once; cassettes are whole anyway. */
+static void release_signals(void)
+{
+    sigset_t set;
+
+    (void)sigemptyset(&set);
+    (void)sigaddset(&set, SIGINT);
+    (void)sigaddset(&set, SIGTERM);
+    (void)sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
 static void percent_encode(const char *s, struct buf *out)
 {
     static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -198,8 +209,10 @@ static void judge(const struct options *o, const struct ending *end,
     } else if (end->ran && end->child_exit != 0) {
         v->exit_code = o->mode == MODE_REPLAY ? 1 : end->child_exit;
         v->reason = "E_TEST_FAILED";
-        (void)snprintf(v->message, sizeof v->message, "the command exited with %d",
-                       end->child_exit);
+        (void)snprintf(v->message, sizeof v->message,
+                       end->child_exit > 128 ? "the command was ended by signal %d"
+                                             : "the command exited with %d",
+                       end->child_exit > 128 ? end->child_exit - 128 : end->child_exit);
         v->next_step = "read the command's own output; `retape show` lists what it was "
                        "answered with";
     } else if (o->mode == MODE_RECORD && c->recorded == 0 && !o->allow_empty) {
@@ -211,6 +224,16 @@ static void judge(const struct options *o, const struct ending *end,
     } else {
         (void)snprintf(v->message, sizeof v->message, "All tests passed");
     }
+}
+
+/* A replay that nobody asked anything proves nothing: the command went elsewhere. */
+static void warn_unasked(const struct options *o, const struct ending *end,
+                         const struct session_counts *c)
+{
+    if (o->mode == MODE_REPLAY && end->ran && c->unused > 0 &&
+        c->exact + c->normalised + c->miss == 0)
+        log_warn("no request reached the proxy; does the client honour HTTPS_PROXY? try "
+                 "--base-urls (--fail-unused makes this an error)");
 }
 
 static void say(const struct options *o, const struct shared *s, const struct verdict *v,
@@ -294,6 +317,7 @@ static int report(const struct options *o, const struct shared *s, struct ending
         .bundle_digest = o->bundle ? end->origin.digest : NULL,
         .source_run_id = end->origin.source_run_id[0] ? end->origin.source_run_id : NULL};
     if (s) {
+        warn_unasked(o, end, &total);
         say(o, s, &v, &run);
         if (write_files(o, s, &v, &run, &e) < 0) {
             log_error("%s", e.msg);
@@ -324,6 +348,18 @@ static int write_ready(const struct options *o, const struct shared *s, struct e
     return rc;
 }
 
+/* Find out before the run, not after it, that its results have no place. */
+static int check_output(const struct options *o, struct err *e)
+{
+    if (o->mode != MODE_REPLAY)
+        return 0;
+    if (fsx_mkdirs(o->output, 0755, e) < 0)
+        return err_in(e, "--output");
+    if (access(o->output, W_OK) < 0)
+        return err_set(e, ERR_IO, "--output %s: %s", o->output, strerror(errno));
+    return 0;
+}
+
 static void run_command(const struct options *o, const struct serve *serve, int signals,
                         struct ending *end)
 {
@@ -350,7 +386,9 @@ static int run(const struct options *o)
     struct err closing = {0};
     int signals = take_signals(&end.failure);
 
-    if (signals < 0 ||
+    if (o->ready_file)
+        (void)unlink(o->ready_file); /* of an earlier run: nobody may trust it now */
+    if (signals < 0 || check_output(o, &end.failure) < 0 ||
         (o->bundle &&
          packed_open(&packed, o->bundle, o->live, &end.origin, &end.failure) < 0) ||
         serve_start(&serve, o, packed, &end.failure) < 0) {
@@ -367,8 +405,11 @@ static int run(const struct options *o)
         } else {
             log_info("listening on http://%s (Ctrl-C ends)", s->own.text);
             (void)wait_for_end(signals, 0);
+            release_signals();
         }
     }
+    if (o->ready_file)
+        (void)unlink(o->ready_file);
     if (serve_stop(serve, &closing) < 0 && !end.failure.code)
         end.failure = closing;
     int rc = report(o, s, &end);

@@ -108,13 +108,30 @@ static void say_exhausted(const struct deck *d, size_t entry, struct buf *out)
     size_t recorded;
 
     (void)deck_group(d, entry, &recorded);
-    buf_fmt(
-        out,
-        "was asked for more often than it was recorded (%zu time%s, last as exchange "
-        "%llu). Record the further calls with `retape record --append` or `retape "
-        "auto`, or let recordings play again with `--repeat last` or `--repeat cycle`.",
-        recorded, recorded == 1 ? "" : "s",
-        (unsigned long long)tape_entry(deck_tape(d), entry)->n);
+    buf_fmt(out,
+            "was asked for more often than it was recorded (%zu time%s, last as exchange "
+            "%llu). Record the further calls with `retape auto`, or let recordings play "
+            "again with `--repeat last` or `--repeat cycle`.",
+            recorded, recorded == 1 ? "" : "s",
+            (unsigned long long)tape_entry(deck_tape(d), entry)->n);
+}
+
+/* Where a value that changes from run to run is declared: by what kind of place it is. */
+static void say_ignorable(const struct miss_difference *d, size_t n, struct buf *out)
+{
+    bool query = d->at[0] == '?';
+
+    if (d->at[0] == '@') /* method, host, path: another request altogether */
+        return;
+    if (n == 1 && (query || looks_volatile(d)))
+        buf_fmt(out,
+                "; if that value changes with every run, add \"%s\" to match.%s in "
+                "retape.json",
+                query ? d->at + 1 : d->at, query ? "ignore_query" : "ignore");
+    else
+        buf_fmt(out,
+                "; what may change from run to run belongs in match.%s in retape.json",
+                query ? "ignore_query" : "ignore");
 }
 
 static void say_never(const struct miss *m, struct buf *out)
@@ -128,16 +145,10 @@ static void say_never(const struct miss *m, struct buf *out)
                 (unsigned long long)near->exchange, n, n == 1 ? "" : "s");
     if (n >= 1 && near->differences[0].at[0])
         buf_fmt(out, n == 1 ? " at %s" : ", the first at %s", near->differences[0].at);
-    buf_str(out, ". If the request is meant, record it with `retape record --append` or "
-                 "`retape auto`");
-    if (n == 1 && looks_volatile(&near->differences[0]))
-        buf_fmt(out,
-                "; if that value changes with every run, add \"%s\" to match.ignore "
-                "in retape.json",
-                near->differences[0].at);
-    else if (n >= 1)
-        buf_str(out, "; what may change from run to run belongs in match.ignore in "
-                     "retape.json");
+    buf_str(out,
+            ". If the request is meant, run it once with `retape auto` to record it");
+    if (n >= 1)
+        say_ignorable(&near->differences[0], n, out);
     buf_char(out, '.');
 }
 

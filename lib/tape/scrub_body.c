@@ -1,5 +1,6 @@
 /* scrub_body.c - see scrub_body.h. */
 #include "tape/scrub_body.h"
+#include "base/json.h"
 
 #include "tape/scrub_stream.h"
 
@@ -44,18 +45,47 @@ static bool begins(const char *body, size_t len, const char *word)
     return len >= n && memcmp(body, word, n) == 0;
 }
 
+enum { LOOK_MOST = 4096 };
+
+/* Does it begin like text? No control characters but blanks, and UTF-8. */
+static bool looks_like_text(const char *body, size_t len)
+{
+    size_t n = len < LOOK_MOST ? len : LOOK_MOST;
+
+    for (size_t i = 0; i < n; i++)
+        if ((unsigned char)body[i] < ' ' && !strchr("\t\n\r\f", body[i] ? body[i] : 1))
+            return false;
+    for (size_t cut = 0; cut < 4 && cut <= n; cut++) /* a character may be cut in two */
+        if (json_is_utf8(body, n - cut))
+            return true;
+    return false;
+}
+
+/* What the header says, unless the bytes say better: curl sends JSON as a form unless
+ * told otherwise, and a key in application/octet-stream is a key. */
 enum scrub_kind scrub_body_kind(const char *content_type, const char *body, size_t len)
 {
-    enum { LOOK_MOST = 4096 };
+    enum scrub_kind said = BODY_TEXT;
+    bool known = false;
     size_t at = 0;
 
-    for (size_t i = 0; content_type && i < COUNT_OF(kinds); i++)
-        if (strncasecmp(content_type, kinds[i].type, strlen(kinds[i].type)) == 0)
-            return kinds[i].kind;
-    if (memchr(body, '\0', len < LOOK_MOST ? len : LOOK_MOST))
-        return BODY_MEDIA;
+    for (size_t i = 0; content_type && !known && i < COUNT_OF(kinds); i++) {
+        known = strncasecmp(content_type, kinds[i].type, strlen(kinds[i].type)) == 0;
+        if (known)
+            said = kinds[i].kind;
+    }
+    /* image/, audio/ and video/ are what they say; application/ may be anything */
+    bool doubtful =
+        !known || said == BODY_FORM ||
+        (said == BODY_MEDIA && strncasecmp(content_type, "application/", 12) == 0);
+    if (!doubtful)
+        return said;
+    if (!looks_like_text(body, len))
+        return said == BODY_FORM ? BODY_FORM : BODY_MEDIA;
     if (scrub_json_looks_like(body, len, &at))
         return BODY_JSON;
+    if (said == BODY_FORM)
+        return BODY_FORM;
     if (begins(body, len, "data:") || begins(body, len, "event:"))
         return BODY_EVENTS;
     return BODY_TEXT;

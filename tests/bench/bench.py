@@ -22,6 +22,7 @@ import time
 
 import bundles
 import chat
+import pace
 import peers
 from servers import (LOAD_CORE, ORIGIN_CORE, SERVER_CORE, SSE_CHUNKS, Broken, Nginx, Retape,
                      fetch, raise_descriptor_limit)
@@ -90,7 +91,7 @@ class Bench:
     # ---- load
 
     def request_file(self, name, method, path, body=b""):
-        head = f"{method} {path} HTTP/1.1\r\nHost: bench.test\r\n"
+        head = f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n"
         if body:
             head += f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n"
         full = os.path.join(self.work, name + ".http")
@@ -309,6 +310,10 @@ class Bench:
             except Broken as error:
                 self.table.broken(name, error)
 
+    def pace_rows(self):
+        if ONLY.search("pace of a stream"):
+            pace.rows(self.table, self.retape, self.work)
+
     def bundle_rows(self):
         program = os.path.join(os.path.dirname(self.program), "retape-bundle")
         if ONLY.search("bundle create verify memory"):
@@ -324,6 +329,7 @@ class Bench:
                 ("load 1,000", lambda: self.load_rows(1000, None, None)),
                 ("chat", self.chat_rows),
                 ("idle", lambda: self.idle_rows(nginx)),
+                ("pace", self.pace_rows),
                 ("bundle", self.bundle_rows),
             ]
             if os.environ.get("BENCH_PEERS", "0") not in ("", "0"):

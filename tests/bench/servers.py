@@ -61,7 +61,8 @@ def fetch(port, path, tls=False, method="GET", body=None, headers=None):
     sock = socket.create_connection(("127.0.0.1", port), PATIENCE_SECONDS)
     if tls:
         sock = insecure_tls().wrap_socket(sock, server_hostname="bench.test")
-    connection = http.client.HTTPConnection("bench.test", timeout=PATIENCE_SECONDS)
+    connection = http.client.HTTPConnection("bench.test" if tls else "127.0.0.1",
+                                            timeout=PATIENCE_SECONDS)
     connection.sock = sock
     try:
         connection.request(method, path, body, headers or {})

@@ -102,7 +102,7 @@ static void one_difference(void)
        "nearest first");
     is(ats(&s.miss, 0), "/messages/0/content", "the difference by pointer");
     ok(says(&s, "was never recorded") && says(&s, "exchange 1 with 1 difference") &&
-           says(&s, "retape record --append") && says(&s, "retape auto"),
+           says(&s, "retape retape auto") && says(&s, "retape auto"),
        "message: %s", s.miss.message);
 
     ok(json_read(&doc, s.json.data, s.json.len, &e) == 0, "the report is JSON %s", e.msg);

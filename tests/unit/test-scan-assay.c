@@ -93,18 +93,19 @@ static size_t one(const char *p, const char *end)
     return 0;
 }
 
+/* Unicode's White_Space. */
+static const char *const blanks[] = {"\t",           "\n",           "\v",
+                                     "\f",           "\r",           " ",
+                                     "\xc2\x85",     "\xc2\xa0",     "\xe1\x9a\x80",
+                                     "\xe2\x80\x80", "\xe2\x80\x81", "\xe2\x80\x82",
+                                     "\xe2\x80\x83", "\xe2\x80\x84", "\xe2\x80\x85",
+                                     "\xe2\x80\x86", "\xe2\x80\x87", "\xe2\x80\x88",
+                                     "\xe2\x80\x89", "\xe2\x80\x8a", "\xe2\x80\xa8",
+                                     "\xe2\x80\xa9", "\xe2\x80\xaf", "\xe2\x81\x9f",
+                                     "\xe3\x80\x80"};
+
 static size_t blank(const char *p, const char *end)
 {
-    static const char *const blanks[] = {"\t",           "\n",           "\v",
-                                         "\f",           "\r",           " ",
-                                         "\xc2\x85",     "\xc2\xa0",     "\xe1\x9a\x80",
-                                         "\xe2\x80\x80", "\xe2\x80\x81", "\xe2\x80\x82",
-                                         "\xe2\x80\x83", "\xe2\x80\x84", "\xe2\x80\x85",
-                                         "\xe2\x80\x86", "\xe2\x80\x87", "\xe2\x80\x88",
-                                         "\xe2\x80\x89", "\xe2\x80\x8a", "\xe2\x80\xa8",
-                                         "\xe2\x80\xa9", "\xe2\x80\xaf", "\xe2\x81\x9f",
-                                         "\xe3\x80\x80"};
-
     for (size_t i = 0; i < sizeof blanks / sizeof blanks[0]; i++)
         if (strlen(blanks[i]) <= (size_t)(end - p) &&
             memcmp(p, blanks[i], strlen(blanks[i])) == 0)
@@ -147,13 +148,13 @@ static bool name_matches(const char *p, const char *end)
 
 static bool bearer_matches(const char *p, const char *end)
 {
-    size_t n, blanks = 0;
+    size_t n, gap = 0;
 
     if (end - p < 6 || strncasecmp(p, "bearer", 6) != 0)
         return false;
     for (p += 6; (n = blank(p, end)) > 0; p += n)
-        blanks++;
-    return blanks > 0 && one(p, end) > 0;
+        gap++;
+    return gap > 0 && one(p, end) > 0;
 }
 
 static bool sk_matches(const char *p, const char *end)
@@ -260,6 +261,26 @@ static void check_cases(void)
     }
 }
 
+static void check_blanks(void)
+{
+    static const char *const others[] = {"\xc2\x84",     "\xe1\xa0\x8e", "\xe2\x80\x8b",
+                                         "\xe2\x81\xa0", "\xef\xbb\xbf", "\x1f",
+                                         "\x7f"};
+    char text[32];
+    bool all = true, none = true;
+
+    for (size_t i = 0; i < sizeof blanks / sizeof blanks[0]; i++) {
+        (void)snprintf(text, sizeof text, "Bearer%sx", blanks[i]);
+        all &= run(text, strlen(text), 4096).matched[ASSAY_BEARER];
+    }
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        (void)snprintf(text, sizeof text, "Bearer%sx", others[i]);
+        none &= !run(text, strlen(text), 4096).matched[ASSAY_BEARER];
+    }
+    ok(all, "every blank of Unicode");
+    ok(none, "and nothing that only looks like one");
+}
+
 static uint32_t state = 1;
 
 static uint32_t draw(uint32_t n)
@@ -329,6 +350,7 @@ int main(void)
 {
     scan_assay_filter(&filter);
     check_cases();
+    check_blanks();
     check_random();
     return tap_done();
 }

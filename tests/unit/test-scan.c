@@ -297,24 +297,30 @@ static void check_windows(void)
 {
     static const size_t ends[] = {240 * 1024, 256 * 1024, 480 * 1024 - 128, 496 * 1024};
     struct buf text = BUF_INIT(MIB(1)), secret = BUF_INIT(4096), packed = BUF_INIT(8192);
+    struct buf header = BUF_INIT(4096);
 
     fake_secret(&secret, "ghp_%a36", 5);
+    fake_secret(&header, "Authorization: Bearer %a40", 5);
     base64_encode(&packed, "a line of text ", 15);
     base64_encode(&packed, secret.data, secret.len / 3 * 3 + 3);
     for (size_t i = 0; i < COUNT_OF(ends); i++) {
-        bool plain = true, wrapped = true;
+        bool plain = true, wrapped = true, once = true;
         for (size_t back = 0; back < 220; back += 3) {
             plain &= found_in_filler(&text, &secret, KIB(600), ends[i] - back,
                                      "github-token", SCAN_PLAIN);
             wrapped &= found_in_filler(&text, &packed, KIB(600), ends[i] - back,
                                        "github-token", SCAN_BASE64);
+            once &= found_in_filler(&text, &header, KIB(600), ends[i] - back,
+                                    "authorization", SCAN_PLAIN);
         }
         ok(plain, "told once, with its place, around byte %zu", ends[i]);
         ok(wrapped, "the same in base64, around byte %zu", ends[i]);
+        ok(once, "what two rules and Assay would take, around byte %zu", ends[i]);
     }
     buf_free(&text);
     buf_free(&secret);
     buf_free(&packed);
+    buf_free(&header);
 }
 
 /* ---- what is no credential ---- */

@@ -226,7 +226,14 @@ static const struct {
      "Content-Type: application/json\r\n\r\n{\"password\":\"x\"}\r\n--b-1--\r\n",
      ""},
     {"image", "image/png", "AKIA%B16", NULL},
-    {"bytes", "application/octet-stream", "AKIA%B16", NULL},
+    {"text called bytes", "application/octet-stream", "AKIA%B16",
+     "[secret:aws-access-key-id]"},
+    {"bytes", "application/octet-stream", "\x01\xff AKIA%B16", NULL},
+    {"JSON called a form", "application/x-www-form-urlencoded",
+     "{\"password\":\"hunter2hunter2\",\"n\":1}",
+     "{\"password\":\"[secret:password]\",\"n\":1}"},
+    {"JSON called bytes", "application/octet-stream",
+     "{\"api_key\":\"zzzz-private-zzzz\"}", "{\"api_key\":\"[secret:api-key]\"}"},
 };
 
 static void check_multipart(const struct buf *out)

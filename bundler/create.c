@@ -5,9 +5,9 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "bundler/describe.h"
+#include "bundler/outfile.h"
 #include "bundler/source.h"
 #include "bundler/survey.h"
-#include "bundler/target.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -81,7 +81,7 @@ static int end_verifier(struct verifier *v, struct err *e)
 /* ---- writing ---- */
 
 struct output {
-    struct target *target; /* NULL: a dry run */
+    struct outfile *file; /* NULL: a dry run */
     struct verifier verifier;
     struct pack_writer *writer;
     const struct bundle_plan *plan;
@@ -94,7 +94,7 @@ static int on_packed(void *arg, const void *data, size_t len, struct err *e)
 {
     struct output *o = arg;
 
-    if (o->target && target_write(o->target, data, len, e) < 0)
+    if (o->file && outfile_write(o->file, data, len, e) < 0)
         return -1;
     return fsx_write_all(o->verifier.ends[1], data, len, e);
 }
@@ -187,21 +187,21 @@ static int write_bundle(const struct bundle_plan *plan, const struct source *s,
         err_set(e, ERR_NOMEM, "out of memory");
         goto out;
     }
-    if (!plan->dry_run && target_open(&o.target, out->path, e) < 0)
+    if (!plan->dry_run && outfile_open(&o.file, out->path, e) < 0)
         goto out;
     if (start_verifier(&o.verifier, &out->verdict, e) < 0 ||
         pack_writer_open(&o.writer, on_packed, &o, e) < 0 ||
         write_members(&o, s, &out->manifest, e) < 0)
         goto out;
     rc = end_verifier(&o.verifier, e);
-    if (rc == 0 && o.target && out->verdict.findings.errors == 0) {
-        rc = target_keep(o.target, e);
+    if (rc == 0 && o.file && out->verdict.findings.errors == 0) {
+        rc = outfile_keep(o.file, e);
         out->written = rc == 0;
     }
 out:
     pack_writer_close(&o.writer);
     (void)end_verifier(&o.verifier, &ignored);
-    target_drop(&o.target);
+    outfile_drop(&o.file);
     free(o.block);
     return rc;
 }

@@ -40,6 +40,21 @@ static int check_dest(const char *raw, char out[PACK_NAME_MAX + 1], struct err *
                    text, len, PACK_NAME_MAX);
 }
 
+/* Room for one more. */
+static bool reserve(struct inputs *in)
+{
+    size_t cap = in->cap ? in->cap * 2 : 64;
+
+    if (in->n < in->cap)
+        return true;
+    struct input *v = reallocarray(in->v, cap, sizeof *v);
+    if (!v)
+        return false;
+    in->v = v;
+    in->cap = cap;
+    return true;
+}
+
 static int append(struct inputs *in, const char *source, const char *dest,
                   const struct stat *st, struct err *e)
 {
@@ -49,13 +64,7 @@ static int append(struct inputs *in, const char *source, const char *dest,
                         .dev = st->st_dev,
                         .ino = st->st_ino};
 
-    if (in->n == in->cap) {
-        size_t cap = in->cap ? in->cap * 2 : 64;
-        struct input *grown = reallocarray(in->v, cap, sizeof *grown);
-        in->v = grown ? grown : in->v;
-        in->cap = grown ? cap : in->cap;
-    }
-    if (!one.source || !one.dest || in->n == in->cap) {
+    if (!one.source || !one.dest || !reserve(in)) {
         free(one.source);
         free(one.dest);
         return err_set(e, ERR_NOMEM, "out of memory");

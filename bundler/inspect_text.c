@@ -87,12 +87,14 @@ static void put_size(const struct inspect *in, struct buf *out)
 
 /* ---- the run ---- */
 
-static void put_run(const struct facts *f, struct buf *out)
+static void put_run(const struct facts *f, const struct manifest *m, struct buf *out)
 {
-    if (!f->known)
+    const char *name = f->run_id ? f->run_id : m->run_id;
+
+    if (!f->known && !name)
         return;
     label(out, "run");
-    answer_quote(out, f->run_id ? f->run_id : "without a name");
+    answer_quote(out, name ? name : "without a name");
     more(out, " of suite ", f->suite);
     if (f->has_exit)
         buf_fmt(out, ", exit %" PRId64, f->exit_code);
@@ -107,7 +109,7 @@ static void put_run(const struct facts *f, struct buf *out)
     if (f->replay) {
         label(out, "");
         more(out, "a replay, ", f->replay_mode ? f->replay_mode : "?");
-        more(out, ", of run ", f->source_run_id ? f->source_run_id : "not known");
+        more(out, ", of run ", f->source_run_id);
         buf_char(out, '\n');
     }
 }
@@ -301,7 +303,7 @@ int inspect_text(const struct inspect *in, struct buf *out, struct err *e)
     if (!m)
         return buf_check(out, "output", e);
     put_size(in, out);
-    put_run(&in->facts, out);
+    put_run(&in->facts, m, out);
     put_source(m, out);
     put_seeds(in, out);
     put_coverage(&m->coverage, out);

@@ -19,6 +19,7 @@ libbundler_a_SOURCES = \
 	bundler/manifest_write.c \
 	bundler/mined.c bundler/mined.h \
 	bundler/newest.c bundler/newest.h \
+	bundler/outfile.c bundler/outfile.h \
 	bundler/outputs.c bundler/outputs.h \
 	bundler/progress.c bundler/progress.h \
 	bundler/scan.c bundler/scan.h \
@@ -28,7 +29,6 @@ libbundler_a_SOURCES = \
 	bundler/source.c bundler/source.h \
 	bundler/summary.c \
 	bundler/survey.c bundler/survey.h \
-	bundler/target.c bundler/target.h \
 	bundler/toolcalls.c bundler/toolcalls.h \
 	bundler/unpack.c bundler/unpack.h \
 	bundler/verbs.h \

@@ -137,7 +137,7 @@ static int run_help(int argc, char **argv)
 static int run_program(int argc, char **argv)
 {
     struct asked asked = {false};
-    struct cli_rest rest;
+    struct cli_rest rest = {0};
     struct err e;
 
     if (argc < 2) {

@@ -40,15 +40,31 @@ void manifest_free(struct manifest **m)
 
     if (!p)
         return;
-    char *texts[] = {
-        p->assay_version,    p->created_at,       p->source_run_path,
-        p->selection_method, p->git_sha,          p->workflow_run_id,
-        p->config_digest,    p->policy_digest,    p->baseline_digest,
-        p->trace_digest,     p->trace_path,       p->outputs.run,
-        p->outputs.summary,  p->outputs.junit,    p->outputs.sarif,
-        p->toolchain.rustc,  p->toolchain.cargo,  p->toolchain.cargo_lock_hash,
-        p->toolchain.os,     p->toolchain.arch,   p->toolchain.container_image_digest,
-        p->seeds.order_seed, p->seeds.judge_seed, p->scrub.name};
+    char *texts[] = {p->assay_version,
+                     p->created_at,
+                     p->source_run_path,
+                     p->selection_method,
+                     p->git_sha,
+                     p->workflow_run_id,
+                     p->config_digest,
+                     p->policy_digest,
+                     p->baseline_digest,
+                     p->trace_digest,
+                     p->trace_path,
+                     p->outputs.run,
+                     p->outputs.summary,
+                     p->outputs.junit,
+                     p->outputs.sarif,
+                     p->toolchain.rustc,
+                     p->toolchain.cargo,
+                     p->toolchain.cargo_lock_hash,
+                     p->toolchain.os,
+                     p->toolchain.arch,
+                     p->toolchain.container_image_digest,
+                     p->seeds.order_seed,
+                     p->seeds.judge_seed,
+                     p->scrub.name,
+                     p->run_id};
     for (size_t i = 0; i < COUNT_OF(texts); i++)
         free(texts[i]);
     free_pairs(p->toolchain.tools, p->toolchain.n_tools);

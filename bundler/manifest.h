@@ -105,7 +105,7 @@ void manifest_free(struct manifest **m);
 
 /* Parse; `depth` is the deepest nesting allowed (0: LIMIT_BUNDLE_DEPTH). On -1 *code
  * names what is wrong: E_MANIFEST_JSON, _DEPTH, _DUPLICATE_KEY, _TYPE, _NUMBER,
- * _MISSING_KEY, _VERSION, _FILES. */
+ * _MISSING_KEY, _VERSION. Whether listed paths can be members is not looked at. */
 int manifest_read(struct manifest **out, const char *text, size_t len, size_t depth,
                   const char **code, struct err *e) MUST_CHECK;
 

@@ -2,7 +2,6 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "bundler/manifest.h"
-#include "pack/pack.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -355,22 +354,6 @@ static int by_path(const void *a, const void *b)
     return strcmp(x->path, y->path);
 }
 
-/* A listed path must be one a member can have. */
-static int check_path(struct reading *r, const char *path, size_t len)
-{
-    char normal[LIMIT_BUNDLE_PATH_ROOM + 1], text[PACK_PATH_TEXT];
-
-    if (len <= LIMIT_BUNDLE_PATH_ROOM && pack_path(path, len, normal) == PACK_OK &&
-        strcmp(path, normal) == 0)
-        return 0;
-    pack_path_text(path, len, text);
-    r->code = "E_MANIFEST_FILES";
-    return err_set(r->e, ERR_FORMAT,
-                   "parse manifest.json: \"files\" lists '%s', which no "
-                   "member can be named",
-                   text);
-}
-
 static int read_files(struct reading *r, yyjson_val *val, void *into)
 {
     static const struct key keys[] = {
@@ -391,11 +374,9 @@ static int read_files(struct reading *r, yyjson_val *val, void *into)
     if (!m->files)
         return err_set(r->e, ERR_NOMEM, "out of memory");
     while ((at = yyjson_obj_iter_next(&it))) {
-        if (check_path(r, yyjson_get_str(at), yyjson_get_len(at)) < 0)
-            return -1;
         struct manifest_file *file = &m->files[m->n_files++];
         file->mode = FILE_MODE;
-        if (manifest_set(&file->path, yyjson_get_str(at), r->e) < 0 ||
+        if (read_text(r, "files", at, &file->path) < 0 ||
             read_object(r, "files", yyjson_obj_iter_get_val(at), keys, file) < 0)
             return -1;
     }

@@ -3,7 +3,7 @@
  *
  * Rules are those of tape/secrets.h plus a file of the user's own (--rules). Credentials
  * are found as they stand, inside base64 and inside percent-encoding, also across the
- * blocks they arrive in. Text that only Assay's three patterns dislike (docs/FORMATS.md)
+ * blocks they arrive in. Text that only Assay's three patterns dislike (scan_assay.h)
  * is told apart: it is not a credential, but their verifier would refuse the bundle.
  *
  * One scanner takes one member after the other: scan_member_begin(), any number of

@@ -106,11 +106,19 @@ static void make_steps(struct story *s)
 
 /* ---- what happened ---- */
 
-static void put_headline(const struct facts *f, struct buf *out)
+static const char *run_id(const struct story *s)
 {
-    buf_fmt(out, "Run %s", f->run_id ? f->run_id : "");
-    if (!f->run_id)
-        out->len--;
+    const struct manifest *m = s->in.verdict.manifest;
+
+    return s->in.facts.run_id ? s->in.facts.run_id : m ? m->run_id : NULL;
+}
+
+static void put_headline(const struct story *s, struct buf *out)
+{
+    const struct facts *f = &s->in.facts;
+    const char *name = run_id(s);
+
+    buf_fmt(out, name ? "Run %s" : "A run", name);
     if (f->has_exit)
         buf_str(out, f->exit_code == 0 ? " passed" : " failed");
     if (f->has_exit && f->exit_code != 0 && f->reason_code && *f->reason_code)
@@ -241,7 +249,7 @@ static void put_remark(const struct story *s, struct buf *out)
 
 static void tell_text(const struct story *s, struct buf *out)
 {
-    put_headline(&s->in.facts, out);
+    put_headline(s, out);
     buf_str(out, "\n\n");
     put_lines(s, false, out);
     buf_fmt(out, "\n%s\n", how_to);
@@ -255,7 +263,7 @@ static void tell_markdown(const struct story *s, struct buf *out)
 {
     struct buf line = BUF_INIT(KIB(4));
 
-    put_headline(&s->in.facts, &line);
+    put_headline(s, &line);
     buf_str(out, "## ");
     put_markdown(out, buf_cstr(&line));
     buf_str(out, "\n\n| | |\n|---|---|\n");
@@ -285,7 +293,7 @@ static void tell_json(const struct story *s, struct buf *out)
     put_json_text(out, "bundle", s->bundle);
     put_json_text(out, "bundle_digest",
                   v->digests.has_file ? v->digests.file : f->bundle_digest);
-    put_json_text(out, "run_id", f->run_id);
+    put_json_text(out, "run_id", run_id(s));
     if (f->has_exit)
         buf_fmt(out, ",\"exit_code\":%" PRId64, f->exit_code);
     put_json_text(out, "reason_code", f->reason_code);

@@ -254,6 +254,15 @@ static int take_member(struct checking *c, const struct pack_member *member,
 
 /* ---- when all was read ---- */
 
+static bool can_be_member(const char *path)
+{
+    char normal[LIMIT_BUNDLE_PATH + 1];
+    size_t len = strlen(path);
+
+    return len <= LIMIT_BUNDLE_PATH && pack_path(path, len, normal) == PACK_OK &&
+           strcmp(path, normal) == 0;
+}
+
 static int check_listed(struct checking *c, struct err *e)
 {
     const struct manifest *m = c->v->manifest;
@@ -266,10 +275,14 @@ static int check_listed(struct checking *c, struct err *e)
     for (size_t i = 0; i < m->n_files; i++) {
         if (c->seen[i])
             continue;
-        pack_path_text(m->files[i].path, strlen(m->files[i].path), text);
-        if (findings_add(&c->v->findings, SEVERITY_ERROR, "E_BUNDLE_MISSING",
-                         m->files[i].path, e,
-                         "manifest lists %s but file missing in bundle", text) < 0)
+        const char *path = m->files[i].path;
+        bool possible = can_be_member(path);
+        pack_path_text(path, strlen(path), text);
+        if (findings_add(&c->v->findings, SEVERITY_ERROR,
+                         possible ? "E_BUNDLE_MISSING" : "E_MANIFEST_FILES", path, e,
+                         possible ? "manifest lists %s but file missing in bundle"
+                                  : "manifest lists '%s', which no member can be named",
+                         text) < 0)
             return -1;
     }
     return 0;
@@ -345,7 +358,11 @@ static int check_all(struct checking *c, struct err *e)
         rc = check_listed(c, e) < 0 || check_named(c, e) < 0 || check_contents(c, e) < 0
                  ? -1
                  : 0;
-    pack_reader_digests(c->reader, &c->v->digests);
+    struct err late;
+    if (pack_reader_digests(c->reader, &c->v->digests, &late) < 0 && rc == 0) {
+        *e = late;
+        rc = refused(c, e);
+    }
     if (rc == 0 && !c->v->refused && c->v->digests.trailing > 0)
         rc = findings_add(&c->v->findings, SEVERITY_WARNING, "W_BUNDLE_TRAILING", NULL, e,
                           "%llu bytes behind the archive, which nobody looks at",

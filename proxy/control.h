@@ -1,8 +1,8 @@
 /*
  * control.h - the proxy's own pages: health, sessions, exchanges, misses, metrics, CA.
  *
- * Read-only. For loopback or token holders, and only under our own name, so that a web
- * page in the user's browser cannot read them through a rebound host name.
+ * Read-only. For loopback or token holders; flow.c lets nobody through who asks under
+ * a foreign name.
  *
  * Threads: any.
  */
@@ -17,7 +17,6 @@ struct control_request {
     const char *method;
     const char *path;    /* with query */
     const char *session; /* named by header or prefix, or "" */
-    bool trusted;        /* asked under our own name, or with the token */
 };
 
 struct control_answer {

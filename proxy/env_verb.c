@@ -40,7 +40,7 @@ static const struct cli_option options[] = {
      "RETAPE_BASE_URLS", NULL,
      "also OPENAI_BASE_URL and its like, for clients that ignore proxies"},
     {"--unset", NULL, CLI_FLAG, offsetof(struct flags, unset), NULL, NULL, NULL,
-     "print how to undo it"},
+     "print how to unset these variables"},
     {0},
 };
 

@@ -26,6 +26,7 @@
 #include "tape/miss.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -56,6 +57,7 @@ struct flow {
 
     /* the request as it is stored and matched */
     int64_t t_ms;
+    uint64_t start_ns;
     char *upstream_url;              /* as asked, credentials and all; NULL in replay */
     struct headers scrubbed_headers; /* when match.headers looks at them */
     struct buf decoded, scrubbed;
@@ -77,7 +79,9 @@ struct flow {
     struct exchange_chunk *chunks;
     size_t n_chunks, cap_chunks;
     uint64_t first_ns;
-    size_t sent; /* bytes of raw given to the client */
+    int64_t declared; /* the answer's Content-Length, or -1 */
+    uint64_t given;   /* bytes of the answer given to the client */
+    size_t sent;      /* of them, those still in raw */
     size_t piece, piece_sent;
     bool streaming; /* http_stream() was called */
     bool ended;     /* the upstream is done and the exchange recorded */
@@ -159,6 +163,10 @@ static enum flow_next step_admit(struct flow *f)
         return refuse(f, 407, NULL,
                       "this proxy wants its token as the password of the proxy URL");
     }
+    if (f->target.own_origin && !f->target.named_us && !s->options->token)
+        return refuse(f, 421, NULL,
+                      "the Host field names another host: ask under the proxy's own "
+                      "address or retape.local, or set a --token");
     f->step = f->target.kind == TARGET_OWN ? FLOW_OWN : FLOW_PREPARE;
     return FLOW_MORE;
 }
@@ -168,9 +176,7 @@ static enum flow_next step_own(struct flow *f)
     struct control_request c = {.shared = f->w->shared,
                                 .method = http_method(f->r),
                                 .path = f->target.path,
-                                .session = f->claim.session,
-                                .trusted =
-                                    f->target.named_us || f->w->shared->options->token};
+                                .session = f->claim.session};
     struct control_answer a = {.body = BUF_INIT(MIB(64))};
 
     control_serve(&c, &a);
@@ -187,10 +193,14 @@ static enum flow_next step_own(struct flow *f)
 /* --- prepare: the request as it is stored and matched
  * ------------------------------------------- */
 
+static const char *session_name(const struct flow *f)
+{
+    return f->claim.session[0] ? f->claim.session : f->w->shared->options->session;
+}
+
 static int find_session(struct flow *f, struct err *e)
 {
-    const char *name =
-        f->claim.session[0] ? f->claim.session : f->w->shared->options->session;
+    const char *name = session_name(f);
 
     if (f->conn->session && strcmp(f->conn->session->name, name) == 0) {
         f->session = f->conn->session;
@@ -252,12 +262,42 @@ static int scrub_request(struct flow *f, struct err *e)
     return scrub_headers(config->scrub, SCRUB_REQUEST, &f->scrubbed_headers, NULL, e);
 }
 
+static enum flow_next reply_miss(struct flow *f, uint64_t n, struct buf *body)
+{
+    struct headers h = {0};
+    struct err e;
+    char text[24];
+
+    (void)snprintf(text, sizeof text, "%" PRIu64, n);
+    (void)!headers_add(&h, "Content-Type", "application/json", &e);
+    (void)!headers_add(&h, "x-should-retry", "false", &e);
+    (void)!headers_add(&h, "x-retape-miss", text, &e);
+    reply_text(f, 424, &h, body);
+    headers_fini(&h);
+    return FLOW_WAIT;
+}
+
+/* Strict replay, and the session it is for has no cassette. */
+static enum flow_next miss_session(struct flow *f, const char *message)
+{
+    struct buf body = BUF_INIT(KIB(8));
+    uint64_t n = sessions_count_stray(f->w->shared->sessions);
+
+    refusal_body(&body, "replay_missing_dependency", err_name(ERR_MISS), message);
+    misses_put(f->w->shared->misses, session_name(f), n, &body);
+    log_warn("session %s: miss %" PRIu64 ": %s", session_name(f), n, message);
+    return reply_miss(f, n, &body);
+}
+
 static enum flow_next step_prepare(struct flow *f)
 {
     struct buf url = BUF_INIT(LIMIT_REQUEST_HEAD + KIB(2));
     struct err e = {0};
 
-    if (find_session(f, &e) < 0)
+    int rc = find_session(f, &e);
+    if (rc < 0 && e.code == ERR_MISS)
+        return miss_session(f, e.msg);
+    if (rc < 0)
         return refuse(f, err_http_status(e.code), err_name(e.code), e.msg);
     if (f->w->fetch) { /* strict replay neither forwards nor counts */
         url_text(&f->target.url, &url);
@@ -330,7 +370,6 @@ static enum flow_next step_miss(struct flow *f)
 {
     struct canon_request req = canon_of(f);
     struct buf body = BUF_INIT(LIMIT_MISS_BODY), text = BUF_INIT(LIMIT_MISS_BODY);
-    struct headers h = {0};
     struct miss m;
     struct err e = {0};
     uint64_t n = atomic_fetch_add(&f->session->miss, 1) + 1;
@@ -342,16 +381,9 @@ static enum flow_next step_miss(struct flow *f)
     misses_put(f->w->shared->misses, f->session->name, n, &body);
     log_line(LOG_LEVEL_WARN, "session %s: miss %" PRIu64 ": %s", f->session->name, n,
              buf_cstr(&text));
-    buf_reset(&text);
-    buf_fmt(&text, "%" PRIu64, n);
-    (void)!headers_add(&h, "Content-Type", "application/json", &e);
-    (void)!headers_add(&h, "x-should-retry", "false", &e);
-    (void)!headers_add(&h, "x-retape-miss", buf_cstr(&text), &e);
-    reply_text(f, 424, &h, &body);
-    headers_fini(&h);
     buf_free(&text);
     miss_fini(&m);
-    return FLOW_WAIT;
+    return reply_miss(f, n, &body);
 }
 
 /* --- fetch: a live exchange
@@ -438,7 +470,14 @@ static ssize_t next_piece(void *arg, char *to, size_t max)
     }
     size_t left = (size_t)f->chunks[f->piece].len - f->piece_sent;
     size_t n = left < max ? left : max;
+    /* The server ends a body of declared length by itself, so its last byte waits for
+     * the recorder. */
+    if (!f->ended && f->declared > 0 && f->given + n >= (uint64_t)f->declared)
+        n = (size_t)((uint64_t)f->declared - 1 - f->given);
+    if (n == 0)
+        return HTTP_WAIT;
     memcpy(to, f->raw.data + f->sent, n);
+    f->given += n;
     f->sent += n;
     f->piece_sent += n;
     if (n == left) {
@@ -472,8 +511,9 @@ static void deliver(void *arg)
         return;
     bool head_only = strcmp(http_method(f->r), "HEAD") == 0;
     bool bare = f->status == 204 || f->status == 304;
-    bool framed = bare || declared_length(f) >= 0 || f->raw.len == 0;
-    if (!f->ended && (head_only || bare))
+    f->declared = declared_length(f);
+    bool framed = bare || f->declared >= 0 || f->raw.len == 0;
+    if (!f->ended && (head_only || bare || f->declared == 0))
         return; /* the end comes with the head */
     if (f->ended && !f->cut && !f->too_large && !head_only && framed) {
         struct http_reply reply = {.status = f->status,
@@ -485,7 +525,7 @@ static void deliver(void *arg)
     }
     struct http_stream s = {.status = f->status,
                             .headers = &f->res_headers,
-                            .length = declared_length(f),
+                            .length = f->declared,
                             .source = next_piece,
                             .arg = f};
     http_stream(f->r, &s);
@@ -562,6 +602,10 @@ static void on_fetched(void *arg, const struct err *failure,
     record(f, failure, timing);
     f->ended = true;
     f->cut = failure != NULL;
+    if (failure)
+        log_warn("session %s: %s %s%s: %s: %s; recorded as a failure", f->session->name,
+                 http_method(f->r), f->target.url.host, f->target.url.path,
+                 err_name(failure->code), failure->msg);
     if (f->status == 0) {
         replay_failure(f->r, failure ? failure->code : ERR_PEER,
                        failure ? failure->msg : "no answer");
@@ -581,8 +625,8 @@ static bool egress_allowed(const struct config *config, const char *host)
     return false;
 }
 
-/* What goes upstream: the client's fields but ours, and Host only when it is the
- * upstream's own name (on a route it is ours). */
+/* What goes upstream: the client's fields but ours, and Host only where the client
+ * speaks to the upstream itself. */
 static int upstream_headers(const struct flow *f, struct headers *out, struct err *e)
 {
     if (headers_copy(out, http_headers(f->r), e) < 0)
@@ -590,7 +634,7 @@ static int upstream_headers(const struct flow *f, struct headers *out, struct er
     headers_remove_hop_by_hop(out);
     headers_remove(out, "X-Retape-Session");
     headers_remove(out, "X-Retape-Token");
-    if (f->target.own_origin)
+    if (!f->target.keep_host)
         headers_remove(out, "Host");
     return 0;
 }
@@ -667,6 +711,7 @@ void flow_begin(void *conn, struct http_request *r)
     f->conn = c;
     f->r = r;
     f->t_ms = clock_wall_ms();
+    f->start_ns = clock_mono_ns();
     conn_hold(c);
     f->w->flows++;
     http_set_user(r, f);
@@ -676,14 +721,19 @@ void flow_begin(void *conn, struct http_request *r)
 /* The client went away: nobody is left to fetch for. */
 static void abandon(struct flow *f)
 {
-    static const struct fetch_timing none = {0};
+    uint64_t now = clock_mono_ns();
+    struct fetch_timing until = {
+        .first_byte_ms =
+            f->first_ns ? (uint32_t)((f->first_ns - f->start_ns) / 1000000) : 0,
+        .total_ms = (uint32_t)((now - f->start_ns) / 1000000)};
     struct err gone = {0};
 
     if (!f->call)
         return;
     fetch_cancel(&f->call);
-    err_set(&gone, ERR_GONE, "the client closed its connection after %zu bytes", f->sent);
-    record(f, &gone, &none);
+    err_set(&gone, ERR_GONE, "the client closed its connection after %" PRIu64 " bytes",
+            f->given);
+    record(f, &gone, &until);
     f->ended = f->cut = true;
 }
 

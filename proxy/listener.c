@@ -13,6 +13,7 @@
 #include "net/refusal.h"
 #include "proxy/relay.h"
 #include "proxy/shared.h"
+#include "proxy/target.h"
 #include "proxy/tunnel.h"
 #include "proxy/worker.h"
 
@@ -63,9 +64,12 @@ static void take_address(int fd, struct own_address *out)
         return;
     if (a.ss_family == AF_INET6) {
         const struct sockaddr_in6 *in6 = (const void *)&a;
-        (void)inet_ntop(AF_INET6, &in6->sin6_addr, out->host, sizeof out->host);
+        bool v4 = IN6_IS_ADDR_V4MAPPED(&in6->sin6_addr); /* on a socket for both */
+        (void)inet_ntop(v4 ? AF_INET : AF_INET6, &in6->sin6_addr.s6_addr[v4 ? 12 : 0],
+                        out->host, sizeof out->host);
         out->port = ntohs(in6->sin6_port);
-        (void)snprintf(out->text, sizeof out->text, "[%s]:%u", out->host, out->port);
+        (void)snprintf(out->text, sizeof out->text, v4 ? "%s:%u" : "[%s]:%u", out->host,
+                       out->port);
     } else {
         const struct sockaddr_in *in = (const void *)&a;
         (void)inet_ntop(AF_INET, &in->sin_addr, out->host, sizeof out->host);
@@ -234,9 +238,12 @@ out:
     return rc;
 }
 
-static bool is_tunnelled(const struct shared *s, const char *host)
+static bool is_tunnelled(const struct shared *s, const struct conn *c)
 {
-    if (s->options->mode == MODE_REPLAY)
+    const char *host = c->host;
+
+    if (s->options->mode == MODE_REPLAY ||
+        target_is_own(&s->own, &c->local, host, c->port))
         return false;
     for (size_t i = 0; i < s->options->tunnel.n; i++)
         if (canon_host_covers(s->options->tunnel.v[i], host))
@@ -279,7 +286,7 @@ static bool answer_connect(struct arrival *a, const char *peeked, size_t len)
         drop(a);
         return false;
     }
-    if (is_tunnelled(w->shared, a->conn->host)) {
+    if (is_tunnelled(w->shared, a->conn)) {
         struct conn *c = a->conn;
         relay_start(w, detach(a), c);
         return false;
@@ -328,6 +335,18 @@ static void start_plain(struct arrival *a, const char *peeked, size_t head_len)
     }
 }
 
+/* Length of the first request head with the empty lines before it (RFC 9112 2.2); 0
+ * while incomplete. */
+static size_t whole_head(const char *data, size_t len)
+{
+    size_t blank = 0;
+
+    while (blank < len && (data[blank] == '\r' || data[blank] == '\n'))
+        blank++;
+    size_t head = guard_head_length(data + blank, len - blank, 0);
+    return head ? blank + head : 0;
+}
+
 static void on_arrival(void *arg, uint32_t events)
 {
     struct arrival *a = arg;
@@ -354,7 +373,7 @@ static void on_arrival(void *arg, uint32_t events)
             refuse(a, 400, "", "neither HTTP nor a TLS handshake");
             return;
         }
-        size_t head = guard_head_length(w->scratch, (size_t)n, 0);
+        size_t head = whole_head(w->scratch, (size_t)n);
         if (head > LIMIT_REQUEST_HEAD || (head == 0 && n > (ssize_t)LIMIT_REQUEST_HEAD)) {
             refuse(a, 431, "", "the request head is larger than 30 KB");
             return;

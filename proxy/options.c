@@ -62,7 +62,7 @@ static const char *const repeats[] = {
     {"--summary-file", "FILE", CLI_TEXT, AT(summary_file), NULL, NULL,                   \
      NULL, "write the summary to FILE as JSON"},                                         \
     {"--json", NULL, CLI_FLAG, AT(json), NULL, NULL,                                     \
-     NULL, "print the summary as JSON"},                                                 \
+     NULL, "print the summary as JSON (with a COMMAND on stderr)"},                      \
     {"--sandbox", NULL, CLI_FLAG, AT(sandbox), NULL, NULL,                               \
      NULL, "refused: this version has no sandbox"},                                      \
     {"--no-sandbox", NULL, CLI_FLAG, AT(no_sandbox), NULL, NULL,                         \

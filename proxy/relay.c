@@ -110,6 +110,10 @@ static void set_interest(struct relay *y, struct side *s, const struct side *oth
 {
     uint32_t events = 0;
 
+    if (s->eof && s->shut) { /* only a hang-up is left to report, again and again */
+        loop_unwatch(y->w->loop, &s->watch);
+        return;
+    }
     if (!s->eof && other->out.len < HELD)
         events |= EPOLLIN;
     if (s->out.len > 0)

@@ -23,6 +23,7 @@ struct sessions {
     struct bucket *buckets[BUCKETS];
     struct session *first, **last;
     size_t n;
+    atomic_uint_fast64_t strays;
 };
 
 int sessions_new(struct sessions **out, const struct options *o,
@@ -197,6 +198,16 @@ int sessions_get(struct sessions *s, const char *name, struct session **out,
         rc = add(s, name, out, e);
     (void)pthread_rwlock_unlock(&s->lock);
     return rc;
+}
+
+uint64_t sessions_count_stray(struct sessions *s)
+{
+    return atomic_fetch_add(&s->strays, 1) + 1;
+}
+
+uint64_t sessions_strays(struct sessions *s)
+{
+    return atomic_load(&s->strays);
 }
 
 struct session *sessions_next(struct sessions *s, const struct session *after)

@@ -47,6 +47,10 @@ void sessions_free(struct sessions **s);
 /* The session of that name, opened if need be. ERR_EXISTS, ERR_BUSY, ERR_FORMAT, ... */
 int sessions_get(struct sessions *s, const char *name, struct session **out,
                  struct err *e) MUST_CHECK;
+/* Count a request for a session that cannot be opened for want of a cassette; returns
+ * how many there were. They belong to no session, but the run has missed something. */
+uint64_t sessions_count_stray(struct sessions *s);
+uint64_t sessions_strays(struct sessions *s);
 /* All sessions so far, oldest first: start with NULL, ends with NULL. */
 struct session *sessions_next(struct sessions *s, const struct session *after);
 

@@ -8,7 +8,7 @@
 
 void summary_total(struct sessions *s, struct session_counts *out)
 {
-    *out = (struct session_counts){0};
+    *out = (struct session_counts){.miss = sessions_strays(s)};
     for (struct session *x = NULL; (x = sessions_next(s, x));) {
         struct session_counts c;
         session_counts(x, &c);
@@ -51,6 +51,9 @@ void summary_text(const struct shared *s, struct buf *out)
                 " unused=%" PRIu64 " recorded=%" PRIu64 " failed=%" PRIu64 "\n",
                 x->name, c.exact, c.normalised, c.miss, c.unused, c.recorded, c.failed);
     }
+    uint64_t strays = sessions_strays(s->sessions);
+    if (strays)
+        buf_fmt(out, "for sessions without a cassette: miss=%" PRIu64 "\n", strays);
     uint64_t tunnelled = atomic_load(&s->tunnelled);
     if (tunnelled)
         buf_fmt(out, "tunnelled unread: %" PRIu64 " connection%s\n", tunnelled,

@@ -3,7 +3,7 @@
 
 #include "base/limits.h"
 
-#include <stdio.h>
+#include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -23,6 +23,24 @@ static bool is_loopback_name(const char *host)
            (strncmp(host, "127.", 4) == 0 && url_is_ip(host));
 }
 
+/* The unspecified address connects to loopback, too. */
+static bool leads_to_loopback(const char *host)
+{
+    struct in6_addr v6;
+    struct in_addr v4;
+
+    if (strcmp(host, "localhost") == 0)
+        return true;
+    if (inet_pton(AF_INET6, host, &v6) == 1) {
+        if (!IN6_IS_ADDR_V4MAPPED(&v6))
+            return IN6_IS_ADDR_LOOPBACK(&v6) || IN6_IS_ADDR_UNSPECIFIED(&v6);
+        memcpy(&v4, &v6.s6_addr[12], sizeof v4);
+    } else if (inet_pton(AF_INET, host, &v4) != 1) {
+        return false;
+    }
+    return v4.s_addr == 0 || ntohl(v4.s_addr) >> 24 == 127;
+}
+
 /* Is host:port this address of ours? Any loopback spelling counts when we are on
  * loopback or on every address. */
 static bool is_address(const struct own_address *own, const char *host, uint16_t port)
@@ -32,13 +50,19 @@ static bool is_address(const struct own_address *own, const char *host, uint16_t
     if (strcmp(own->host, host) == 0)
         return true;
     bool everywhere = strcmp(own->host, "0.0.0.0") == 0 || strcmp(own->host, "::") == 0;
-    return is_loopback_name(host) && (everywhere || is_loopback_name(own->host));
+    return leads_to_loopback(host) && (everywhere || is_loopback_name(own->host));
+}
+
+bool target_is_own(const struct own_address *own, const struct own_address *local,
+                   const char *host, uint16_t port)
+{
+    return strcmp(host, MAGIC_NAME) == 0 || is_address(own, host, port) ||
+           is_address(local, host, port);
 }
 
 static bool is_own(const struct target_request *r, const char *host, uint16_t port)
 {
-    return strcmp(host, MAGIC_NAME) == 0 || is_address(r->own, host, port) ||
-           is_address(&r->conn->local, host, port);
+    return target_is_own(r->own, &r->conn->local, host, port);
 }
 
 /* An upstream URL from an origin's parts and "path?query" as sent. */
@@ -112,7 +136,7 @@ static int named_route(struct target *out, const char *origin, const char *rest,
     return rc;
 }
 
-/* Does the Host field name us? Browsers cannot be made to say so by a foreign page. */
+/* Does the Host field name us? */
 static bool host_names_us(const struct target_request *r)
 {
     struct err e;
@@ -133,16 +157,21 @@ static int own_path(struct target *out, const struct target_request *r, const ch
                     bool named, struct gate_claim *claim, struct err *e)
 {
     const char *rest;
+    int rc = 1; /* no route */
 
     out->own_origin = true;
+    out->named_us = named || host_names_us(r);
     path = gate_prefix(path, claim);
     if ((rest = route_rest(path, "/to")) && *rest == '/')
-        return direct_route(out, rest + 1, e);
-    for (size_t i = 0; i < r->n_routes; i++)
+        rc = direct_route(out, rest + 1, e);
+    for (size_t i = 0; rc == 1 && i < r->n_routes; i++)
         if ((rest = route_rest(path, r->routes[i].prefix)))
-            return named_route(out, r->routes[i].target, rest, e);
+            rc = named_route(out, r->routes[i].target, rest, e);
+    if (rc == 0 && is_own(r, out->url.host, out->url.port))
+        return err_set(e, ERR_FORMAT, "this route leads back to the proxy itself");
+    if (rc <= 0)
+        return rc;
     out->kind = TARGET_OWN;
-    out->named_us = named || host_names_us(r);
     out->path = strdup(path);
     return out->path ? 0 : err_set(e, ERR_NOMEM, "out of memory");
 }
@@ -211,6 +240,7 @@ int target_of(struct target *out, const struct target_request *r,
         rc = own_path(out, r, r->line, true, claim, e);
     } else {
         rc = set_url(out, r->conn->via != VIA_CONNECT_PLAIN, host, port, "", r->line, e);
+        out->keep_host = true;
     }
     free(named);
     return rc;

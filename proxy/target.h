@@ -22,7 +22,10 @@ struct target {
     struct url url;  /* TARGET_UPSTREAM */
     char *path;      /* TARGET_OWN: path and query, session prefix taken off */
     bool own_origin; /* came by our own origin: a route, or a page */
-    bool named_us;   /* the Host field is one of our names (pages insist on it) */
+    bool named_us;   /* and the Host field is one of our names: a web page in the user's
+                        browser cannot say so, even if its own name leads to us */
+    bool keep_host;  /* the Host field is for the upstream; otherwise it is ours, or the
+                        URL counts instead (RFC 9112 3.2.2) */
 };
 
 /* What target_of() looks at. */
@@ -40,5 +43,9 @@ struct target_request {
 int target_of(struct target *out, const struct target_request *r,
               struct gate_claim *claim, struct err *e) MUST_CHECK;
 void target_fini(struct target *t);
+
+/* Is host:port one of our own addresses or names? */
+bool target_is_own(const struct own_address *own, const struct own_address *local,
+                   const char *host, uint16_t port);
 
 #endif

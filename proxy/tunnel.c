@@ -177,6 +177,7 @@ static void say_goodbye(struct tunnel *t)
     if (t->open)
         (void)mbedtls_ssl_close_notify(&t->ssl);
     t->ending = true;
+    loop_timer_set(t->w->loop, &t->timer, LIMIT_GOODBYE_MS, on_timeout, t);
     flush(t);
 }
 
@@ -209,7 +210,7 @@ static void pair_ended(struct tunnel *t)
 
 /* to_end: a hang-up was signalled, so read until it is seen; otherwise a short read
  * means drained, and an edge tells when there is more. */
-static void pump_out(struct tunnel *t, bool to_end)
+static void read_pair(struct tunnel *t, bool to_end)
 {
     while (!t->dead && t->pair >= 0 && t->out.len < OUT_HIGH) {
         ssize_t n = recv(t->pair, t->w->scratch, WORKER_SCRATCH, MSG_DONTWAIT);
@@ -228,7 +229,17 @@ static void pump_out(struct tunnel *t, bool to_end)
         if (n < WORKER_SCRATCH && !to_end)
             break;
     }
-    flush(t);
+}
+
+static void pump_out(struct tunnel *t, bool to_end)
+{
+    bool more;
+
+    do { /* when all of it goes at once, no edge will tell of the rest in the pair */
+        read_pair(t, to_end);
+        more = t->out.len >= OUT_HIGH;
+        flush(t);
+    } while (more && !t->dead && t->out.len < OUT_HIGH / 2);
 }
 
 /* --- from the client

@@ -10,6 +10,7 @@ LDADD = libproxy.a libbundler.a libcerts.a libdialect.a libtape.a libnet.a libpa
 
 unit_tests = \
 	tests/unit/test-base \
+	tests/unit/test-bundle \
 	tests/unit/test-ca \
 	tests/unit/test-ca-verb \
 	tests/unit/test-canon \
@@ -20,16 +21,22 @@ unit_tests = \
 	tests/unit/test-decode \
 	tests/unit/test-delta \
 	tests/unit/test-dialect \
+	tests/unit/test-digest \
 	tests/unit/test-env-verb \
 	tests/unit/test-extract \
+	tests/unit/test-gate \
+	tests/unit/test-guard \
 	tests/unit/test-inspect \
 	tests/unit/test-json \
 	tests/unit/test-jsondiff \
 	tests/unit/test-jsonrpc \
+	tests/unit/test-loop \
+	tests/unit/test-manifest \
 	tests/unit/test-match \
 	tests/unit/test-mint \
 	tests/unit/test-miss \
 	tests/unit/test-options \
+	tests/unit/test-pack \
 	tests/unit/test-scan \
 	tests/unit/test-scan-assay \
 	tests/unit/test-outputs \
@@ -37,6 +44,7 @@ unit_tests = \
 	tests/unit/test-secrets \
 	tests/unit/test-show \
 	tests/unit/test-tape \
+	tests/unit/test-target \
 	tests/unit/test-trust
 
 check_PROGRAMS += $(unit_tests)
@@ -66,9 +74,12 @@ e2e_tests = \
 	tests/e2e/conversations-grow-linearly.sh \
 	tests/e2e/egress.sh \
 	tests/e2e/encodings.sh \
+	tests/e2e/foreign-names.sh \
+	tests/e2e/forwarded-as-asked.sh \
 	tests/e2e/full-disk.sh \
 	tests/e2e/https-record-replay.sh \
 	tests/e2e/jsonrpc-id.sh \
+	tests/e2e/kept-alive-is-checked.sh \
 	tests/e2e/kill9.sh \
 	tests/e2e/large-bodies.sh \
 	tests/e2e/match-ignores.sh \
@@ -84,9 +95,11 @@ e2e_tests = \
 	tests/e2e/secrets.sh \
 	tests/e2e/sequence.sh \
 	tests/e2e/session-names.sh \
+	tests/e2e/session-without-cassette.sh \
 	tests/e2e/sessions.sh \
 	tests/e2e/shutdown-finishes.sh \
 	tests/e2e/silent-client.sh \
+	tests/e2e/slow-client-is-recorded.sh \
 	tests/e2e/speed.sh \
 	tests/e2e/sse-chunks-survive.sh \
 	tests/e2e/stream-cut-replays-cut.sh \

@@ -1,8 +1,9 @@
 /*
  * digest.h - SHA-256 (what formats promise) and XXH3-128 (what is fast).
  *
- * Debian's mbedTLS hashes about 240 MB/s on one core, XXH3 tens of times more, so the
- * replay path looks bodies up by XXH3 and only canonical keys are SHA-256.
+ * SHA-256 runs at about 1 GB/s where the CPU has instructions for it (sha256_cpu.h) and
+ * at 240 MB/s in Debian's mbedTLS, XXH3 at tens of GB/s, so the replay path looks bodies
+ * up by XXH3 and only canonical keys are SHA-256.
  *
  * Threads: any.
  */

@@ -12,7 +12,6 @@
 
 #define LIMIT_HTTP_POOL KIB(32)      /* libmicrohttpd zeroes it all per request */
 #define LIMIT_REQUEST_HEAD KIB(30)   /* what fits that pool */
-#define LIMIT_CONNECT_HEAD KIB(8)    /* CONNECT line and headers */
 #define LIMIT_QUERY_ARGS 250         /* more and libmicrohttpd never answers */
 #define LIMIT_REQUEST_BODY MIB(64)   /* (config) providers stop at 32 MB */
 #define LIMIT_RESPONSE_BODY MIB(256) /* (config) kept in memory until recorded */
@@ -47,6 +46,7 @@
 #define LIMIT_SCRUB_PATTERNS 64   /* user patterns; each is one more pass */
 #define LIMIT_FDS_SPARE 200       /* descriptors kept free of client connections */
 #define LIMIT_FIRST_BYTE_MS 30000 /* a client that connects and says nothing */
+#define LIMIT_GOODBYE_MS 30000    /* a client that does not take our last bytes */
 #define LIMIT_IDLE_MS 300000      /* a kept-alive connection between requests */
 #define LIMIT_CONNECT_MS 30000    /* upstream connect and handshake */
 #define LIMIT_UPSTREAM_IDLE_S 600 /* upstream says nothing: reasoning models think */

@@ -430,15 +430,15 @@ static void set_method(CURL *h, const struct fetch_request *r)
     bool head = strcmp(r->method, "HEAD") == 0;
 
     (void)curl_easy_setopt(h, CURLOPT_HTTPGET, 1L); /* undo POST and NOBODY */
-    if (r->has_body || r->body_len > 0) {
+    if (head) { /* a body would mean nothing (RFC 9110 9.3.2) and make it a POST */
+        (void)curl_easy_setopt(h, CURLOPT_NOBODY, 1L);
+    } else if (r->has_body || r->body_len > 0) {
         (void)curl_easy_setopt(h, CURLOPT_POSTFIELDS, r->body_len ? r->body : "");
         (void)curl_easy_setopt(h, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)r->body_len);
     } else if (strcmp(r->method, "POST") == 0 || strcmp(r->method, "PUT") == 0 ||
                strcmp(r->method, "PATCH") == 0) {
         (void)curl_easy_setopt(h, CURLOPT_POSTFIELDS, "");
         (void)curl_easy_setopt(h, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)0);
-    } else if (head) {
-        (void)curl_easy_setopt(h, CURLOPT_NOBODY, 1L);
     }
     (void)curl_easy_setopt(h, CURLOPT_CUSTOMREQUEST, head ? NULL : r->method);
 }
@@ -522,6 +522,7 @@ int fetch_connect(struct fetch *f, const char *host, uint16_t port,
     (void)curl_easy_setopt(c->easy, CURLOPT_URL, url);
     (void)curl_easy_setopt(c->easy, CURLOPT_CONNECT_ONLY, 1L);
     (void)curl_easy_setopt(c->easy, CURLOPT_FRESH_CONNECT, 1L);
+    (void)curl_easy_setopt(c->easy, CURLOPT_HTTPPROXYTUNNEL, 1L);
     return launch(c, out, e);
 }
 

@@ -42,6 +42,14 @@ static bool is_token_char(unsigned char c)
            (c && memchr(others, c, sizeof others - 1) != NULL);
 }
 
+bool guard_is_token(const char *s, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        if (!is_token_char((unsigned char)s[i]))
+            return false;
+    return len > 0;
+}
+
 struct framing {
     bool has_length, chunked;
     uint64_t length;
@@ -74,9 +82,8 @@ static int check_field(const char *line, size_t len, struct framing *fr,
     const char *colon = memchr(line, ':', len);
     if (!colon || colon == line)
         return fail(f, 400, "a header line is not `name: value`");
-    for (const char *p = line; p < colon; p++)
-        if (!is_token_char((unsigned char)*p))
-            return fail(f, 400, "a header name holds a blank or another wrong character");
+    if (!guard_is_token(line, (size_t)(colon - line)))
+        return fail(f, 400, "a header name holds a blank or another wrong character");
     if (memchr(line, '\0', len) || memchr(line, '\r', len))
         return fail(f, 400, "a header value holds a control character");
     size_t name = (size_t)(colon - line);
@@ -103,12 +110,12 @@ static int check_request_line(const char *line, size_t len, struct guard_fault *
 
     if (!blank || blank == line)
         return fail(f, 400, "the request line is not `METHOD target HTTP/1.1`");
-    for (const char *p = line; p < blank; p++)
-        if (!is_token_char((unsigned char)*p))
-            return fail(f, 400, "the request method is not a token");
+    if (!guard_is_token(line, (size_t)(blank - line)))
+        return fail(f, 400, "the request method is not a token");
     const char *target = blank + 1;
     const char *end = memchr(target, ' ', (size_t)(line + len - target));
-    if (!end || end == target || line + len - end != 9 || memcmp(end, " HTTP/1.", 8) != 0)
+    if (!end || end == target || line + len - end != 9 ||
+        memcmp(end, " HTTP/1.", 8) != 0 || end[8] < '0' || end[8] > '9')
         return fail(f, 400, "the request line is not `METHOD target HTTP/1.1`");
     for (const char *p = target; p < end; p++) {
         if ((unsigned char)*p <= ' ' || *p == 0x7f)

@@ -47,6 +47,9 @@ long guard_pass(struct guard *g, const char *data, size_t len, struct guard_faul
  * length, or UINT64_MAX for chunked. */
 int guard_head(const char *head, size_t len, uint64_t *left, struct guard_fault *fault);
 
+/* Is this a field name or method (a token, RFC 9110 5.6.2)? */
+bool guard_is_token(const char *s, size_t len);
+
 /* Length of the head at the front of data, blank line included; 0 while incomplete. */
 size_t guard_head_length(const char *data, size_t len, size_t from);
 

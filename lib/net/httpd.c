@@ -177,6 +177,13 @@ static void on_mhd_epoll(void *arg, uint32_t events)
     h->dirty = true;
 }
 
+static void on_idle(void *arg)
+{
+    struct httpd *h = arg;
+
+    h->dirty = true;
+}
+
 static bool run(void *arg)
 {
     struct httpd *h = arg;
@@ -189,8 +196,13 @@ static bool run(void *arg)
         (void)MHD_run(h->mhd);
         if (h->dirty)
             continue;
-        if (MHD_get_timeout(h->mhd, &ms) != MHD_YES || ms > 0)
+        if (MHD_get_timeout(h->mhd, &ms) != MHD_YES)
             break;
+        if (ms > 0) { /* nothing else may ever wake us; too early does no harm */
+            if (h->idle.slot == 0)
+                loop_timer_set(h->loop, &h->idle, ms, on_idle, h);
+            break;
+        }
         h->dirty = true;
     }
     renew_edges(h);
@@ -253,6 +265,7 @@ void httpd_free(struct httpd **hp)
     if (!h)
         return;
     loop_unwatch(h->loop, &h->watch);
+    loop_timer_clear(h->loop, &h->idle);
     /* libmicrohttpd does not stop while connections are suspended. */
     for (struct httpd_conn *c = h->all, *next; c; c = next) {
         next = c->next;

@@ -18,6 +18,7 @@ struct httpd {
     struct MHD_Daemon *mhd;
     struct loop *loop;
     struct loop_watch watch; /* MHD's own epoll */
+    struct loop_timer idle;  /* when MHD wants to close idle connections */
     struct httpd_events events;
     size_t max_body;
     size_t n_conns;

@@ -8,6 +8,7 @@
 #include "net/httpd_internal.h"
 
 #include "base/limits.h"
+#include "net/guard.h"
 #include "net/refusal.h"
 
 #include <errno.h>
@@ -110,6 +111,16 @@ static struct httpd_conn *conn_of(struct MHD_Connection *mhd)
     return c;
 }
 
+static size_t query_args(const char *target)
+{
+    const char *q = strchr(target, '?');
+    size_t n = q ? 1 : 0;
+
+    for (; q && *q; q++)
+        n += *q == '&';
+    return n;
+}
+
 void *httpd_on_target(void *cls, const char *target, struct MHD_Connection *mhd)
 {
     struct httpd *h = cls;
@@ -121,6 +132,12 @@ void *httpd_on_target(void *cls, const char *target, struct MHD_Connection *mhd)
     r->conn = conn_of(mhd);
     r->target = strdup(target);
     r->conn->current = r;
+    /* It would parse all arguments into its pool, and never answer when that is full.
+     * Nobody reads them there: make them one. check_head() counts the real ones. */
+    if (query_args(target) > LIMIT_QUERY_ARGS)
+        for (char *p = strchr((char *)(uintptr_t)target, '?') + 1; *p; p++)
+            if (*p == '&')
+                *p = '_';
     return r;
 }
 
@@ -141,7 +158,7 @@ static enum MHD_Result add_field(void *cls, enum MHD_ValueKind kind, const char 
         r->headers.cap = cap;
     }
     /* Trailing blanks are not part of a value (RFC 9112 5.1); the pool is ours to cut. */
-    char *v = (char *)(uintptr_t)(value ? value : "");
+    char *v = (char *)(uintptr_t)(value ? value : name + strlen(name));
     size_t n = strlen(v);
     while (n > 0 && (v[n - 1] == ' ' || v[n - 1] == '\t'))
         v[--n] = '\0';
@@ -157,16 +174,6 @@ static void refuse(struct http_request *r, int status, const char *why)
     r->refuse_why = why;
 }
 
-static size_t query_args(const char *target)
-{
-    const char *q = strchr(target, '?');
-    size_t n = q ? 1 : 0;
-
-    for (; q && *q; q++)
-        n += *q == '&';
-    return n;
-}
-
 /* What libmicrohttpd would let pass: ambiguous framing must not reach a recording. */
 static void check_head(struct http_request *r, size_t max_body)
 {
@@ -175,6 +182,11 @@ static void check_head(struct http_request *r, size_t max_body)
     const char *coding = headers_find(h, "Transfer-Encoding");
 
     for (size_t i = 0; i < h->n; i++) {
+        if (!guard_is_token(h->v[i].name, strlen(h->v[i].name)))
+            refuse(r, 400, "a header name holds a blank or another wrong character");
+        /* A folded line is put behind the name, which then moves behind its value. */
+        if (h->v[i].value < h->v[i].name)
+            refuse(r, 400, "a header field is folded over lines");
         if (strcasecmp(h->v[i].name, "Content-Length") != 0)
             continue;
         if (length && strcmp(length, h->v[i].value) != 0)
@@ -190,6 +202,9 @@ static void check_head(struct http_request *r, size_t max_body)
         refuse(r, 501, "only Transfer-Encoding: chunked is understood");
     if (query_args(r->target) > LIMIT_QUERY_ARGS)
         refuse(r, 414, "too many query arguments");
+    for (const char *p = r->target; *p; p++)
+        if ((unsigned char)*p <= ' ' || *p == 0x7f)
+            refuse(r, 400, "the request target holds a control character");
     r->has_body = coding || (length && strcmp(length, "0") != 0);
     if (length && !r->refuse) {
         errno = 0;
@@ -409,6 +424,8 @@ enum MHD_Result httpd_on_access(void *cls, struct MHD_Connection *mhd, const cha
     if (!r)
         return MHD_NO;
     must(r->magic == HTTPD_REQUEST_MAGIC);
+    if (r->conn->gone)
+        return MHD_NO;
     if (!r->method)
         return begin(h, r, method);
     if (*upload_len > 0) {
@@ -425,8 +442,6 @@ enum MHD_Result httpd_on_access(void *cls, struct MHD_Connection *mhd, const cha
     }
     if (r->state == ANSWERED)
         return queue(r);
-    if (r->conn->gone)
-        return MHD_NO;
     r->suspended = true;
     MHD_suspend_connection(r->mhd);
     return MHD_YES;

@@ -148,8 +148,9 @@ enum pack_refusal pack_reader_why(const struct pack_reader *r);
 const char *pack_reader_where(const struct pack_reader *r);
 /* Read what is left of the file, also after a refusal, and fill in what is known: no
  * file digest when the source limit was passed or reading failed, no content digest
- * unless pack_reader_next() came to the end. */
-void pack_reader_digests(struct pack_reader *r, struct pack_digests *out);
+ * unless pack_reader_next() came to the end. -1 when all was well until the bytes behind
+ * the archive: too many of them, or they cannot be read. */
+int pack_reader_digests(struct pack_reader *r, struct pack_digests *out, struct err *e);
 void pack_reader_close(struct pack_reader **r);
 
 /* ---- writing ---- */

@@ -317,14 +317,19 @@ const char *pack_reader_where(const struct pack_reader *r)
     return r->fault.where[0] ? r->fault.where : NULL;
 }
 
-void pack_reader_digests(struct pack_reader *r, struct pack_digests *out)
+int pack_reader_digests(struct pack_reader *r, struct pack_digests *out, struct err *e)
 {
+    bool was_well = r->fault.why == PACK_OK;
+    int rc = 0;
+
     *out = (struct pack_digests){0};
     if (!r->stream)
-        return;
-    pack_stream_finish(r->stream, out);
-    out->has_content = r->whole;
+        return 0;
+    if (pack_stream_finish(r->stream, out, &r->fault) < 0 && was_well)
+        rc = refuse(r, e);
+    out->has_content = r->whole && rc == 0;
     pack_stream_close(&r->stream);
+    return rc;
 }
 
 void pack_reader_close(struct pack_reader **r)

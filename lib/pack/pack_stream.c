@@ -30,7 +30,7 @@ struct pack_stream {
     gz_header head;
     bool inflating; /* the gzip member has not ended */
     uint64_t source, decoded, trailing;
-    struct digest_stream *file, *content;
+    struct digest_stream *file;
     size_t filled; /* bytes in the block being filled */
     uint8_t input[INPUT];
 
@@ -38,10 +38,13 @@ struct pack_stream {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     size_t made, taken; /* blocks, counted; made - taken are ready */
-    bool held;          /* the oldest ready block is with the caller */
-    bool ended;         /* nothing comes after the ready blocks: the end, or a fault */
-    bool unwanted;      /* the caller takes no more */
-    bool stop;          /* nor wants the digest */
+    size_t hashed;      /* of them, the first so many are in `content` */
+    bool hashing;       /* one side is at the next of them */
+    struct digest_stream *content;
+    bool held;     /* the oldest ready block is with the caller */
+    bool ended;    /* nothing comes after the ready blocks: the end, or a fault */
+    bool unwanted; /* the caller takes no more */
+    bool stop;     /* nor wants the digest */
     struct pack_fault fault;
 
     bool running, joined;
@@ -60,7 +63,7 @@ static void end_stream(struct pack_stream *s, enum pack_refusal why, enum err_co
     if (why != PACK_OK)
         (void)pack_fault_set(&s->fault, why, code, "%s", text);
     s->ended = true;
-    pthread_cond_signal(&s->changed);
+    pthread_cond_broadcast(&s->changed);
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -80,21 +83,37 @@ static struct block *current(struct pack_stream *s)
     return &s->blocks[s->made % BLOCKS]; /* only this thread changes made */
 }
 
-/* Hand over the block being filled and wait for a free one. */
+/* Under the lock, which is let go meanwhile: hash the oldest block that is not yet. */
+static void hash_one(struct pack_stream *s)
+{
+    const struct block *b = &s->blocks[s->hashed % BLOCKS];
+
+    s->hashing = true;
+    pthread_mutex_unlock(&s->lock);
+    digest_stream_add(s->content, b->bytes, b->len);
+    pthread_mutex_lock(&s->lock);
+    s->hashing = false;
+    s->hashed++;
+    pthread_cond_broadcast(&s->changed);
+}
+
+/* Hand over the block being filled. When there is no free one, the other side has more
+ * to do: hash for it while waiting. */
 static void publish(struct pack_stream *s)
 {
-    struct block *b = current(s);
-
     if (s->filled == 0)
         return;
-    digest_stream_add(s->content, b->bytes, s->filled);
-    b->len = s->filled;
+    current(s)->len = s->filled;
     s->filled = 0;
     pthread_mutex_lock(&s->lock);
     s->made++;
-    pthread_cond_signal(&s->changed);
-    while (s->made - s->taken == BLOCKS && !s->unwanted)
-        pthread_cond_wait(&s->changed, &s->lock);
+    pthread_cond_broadcast(&s->changed);
+    while (s->made - s->taken == BLOCKS && !s->unwanted) {
+        if (s->hashed < s->made && !s->hashing)
+            hash_one(s);
+        else
+            pthread_cond_wait(&s->changed, &s->lock);
+    }
     if (s->unwanted)
         s->inflating = false;
     pthread_mutex_unlock(&s->lock);
@@ -229,17 +248,29 @@ int pack_stream_open(struct pack_stream **out, int fd, uint64_t max_source,
     return -1;
 }
 
+/* Under the lock: the caller is done with its block, which must be hashed before it is
+ * filled again. */
+static void give_back(struct pack_stream *s)
+{
+    while (s->hashed == s->taken) {
+        if (!s->hashing)
+            hash_one(s);
+        else
+            pthread_cond_wait(&s->changed, &s->lock);
+    }
+    s->held = false;
+    s->taken++;
+    pthread_cond_broadcast(&s->changed);
+}
+
 int pack_stream_next(struct pack_stream *s, const uint8_t **data, size_t *len,
                      struct pack_fault *f)
 {
     int rc = 1;
 
     pthread_mutex_lock(&s->lock);
-    if (s->held) {
-        s->held = false;
-        s->taken++;
-        pthread_cond_signal(&s->changed);
-    }
+    if (s->held)
+        give_back(s);
     while (s->made == s->taken && !s->ended)
         pthread_cond_wait(&s->changed, &s->lock);
     if (s->made > s->taken) {
@@ -264,13 +295,14 @@ static void join(struct pack_stream *s, bool at_once)
     pthread_mutex_lock(&s->lock);
     s->unwanted = true;
     s->stop = at_once;
-    pthread_cond_signal(&s->changed);
+    pthread_cond_broadcast(&s->changed);
     pthread_mutex_unlock(&s->lock);
     pthread_join(s->thread, NULL);
     s->joined = true;
 }
 
-void pack_stream_finish(struct pack_stream *s, struct pack_digests *out)
+int pack_stream_finish(struct pack_stream *s, struct pack_digests *out,
+                       struct pack_fault *f)
 {
     join(s, false);
     *out = (struct pack_digests){.file_size = s->source,
@@ -283,6 +315,9 @@ void pack_stream_finish(struct pack_stream *s, struct pack_digests *out)
     if (s->content)
         digest_stream_text(s->content, out->content);
     digest_stream_free(&s->content);
+    if (out->has_file)
+        return 0;
+    return pack_fault_set(f, s->fault.why, s->fault.e.code, "%s", s->fault.e.msg);
 }
 
 void pack_stream_close(struct pack_stream **s)

@@ -20,8 +20,10 @@ int pack_stream_open(struct pack_stream **out, int fd, uint64_t max_source,
 /* 1 with bytes (never none), 0 at the end of a whole gzip member, -1 refused. */
 int pack_stream_next(struct pack_stream *s, const uint8_t **data, size_t *len,
                      struct pack_fault *f) MUST_CHECK;
-/* Read on to the end of the file without inflating more; no next after this. */
-void pack_stream_finish(struct pack_stream *s, struct pack_digests *out);
+/* Read on to the end of the file without inflating more; no next after this. -1 when
+ * that goes over the source limit or fails. */
+int pack_stream_finish(struct pack_stream *s, struct pack_digests *out,
+                       struct pack_fault *f) MUST_CHECK;
 void pack_stream_close(struct pack_stream **s);
 
 #endif

@@ -57,13 +57,16 @@ static int deflate_some(struct pack_writer *w, const void *data, size_t len, int
     return 0;
 }
 
-/* libarchive has tar bytes for us. */
+/* libarchive has tar bytes for us. It never hears of a failure: told of one, it would
+ * not free all it holds. Every call of ours looks at `failed` instead. */
 static la_ssize_t on_write(struct archive *a, void *arg, const void *data, size_t len)
 {
     struct pack_writer *w = arg;
 
     (void)a;
-    return deflate_some(w, data, len, Z_NO_FLUSH) < 0 ? -1 : (la_ssize_t)len;
+    if (!w->failed)
+        (void)deflate_some(w, data, len, Z_NO_FLUSH);
+    return (la_ssize_t)len;
 }
 
 static int fail(struct pack_writer *w, struct err *e)
@@ -158,15 +161,18 @@ int pack_writer_bytes(struct pack_writer *w, const void *data, size_t len, struc
         return fail(w, e);
     must(len <= w->left);
     w->left -= len;
-    return archive_write_data(w->archive, data, len) == (la_ssize_t)len ? 0 : fail(w, e);
+    return archive_write_data(w->archive, data, len) == (la_ssize_t)len && !w->failed
+               ? 0
+               : fail(w, e);
 }
 
 int pack_writer_finish(struct pack_writer *w, struct err *e)
 {
     must(w->left == 0);
-    if (w->failed || archive_write_close(w->archive) != ARCHIVE_OK ||
+    if (w->failed || archive_write_close(w->archive) != ARCHIVE_OK || w->failed ||
         deflate_some(w, NULL, 0, Z_FINISH) < 0)
         return fail(w, e);
+    w->failed = true; /* nothing may follow */
     return 0;
 }
 
@@ -174,10 +180,9 @@ void pack_writer_close(struct pack_writer **w)
 {
     if (!*w)
         return;
-    if ((*w)->archive) {
-        (void)archive_write_fail((*w)->archive); /* no end of archive from here */
+    (*w)->failed = true; /* what libarchive still has to say goes nowhere */
+    if ((*w)->archive)
         (void)archive_write_free((*w)->archive);
-    }
     archive_entry_free((*w)->entry);
     if ((*w)->deflating)
         (void)deflateEnd(&(*w)->z);

@@ -43,10 +43,10 @@ while read -r name content file more; do
     [ "$zlib" != 1.2.13 ] || is "$(digest_of "$name.tar.gz")" "$file" "$label: with zlib $zlib"
     verdict 0 "$name.tar.gz" ''
 done <<'OURS'
-a 0 0
-c 0 0 --file c/a.jsonl --file c/z.json=outputs/z.json
-d 0 0
-e 0 0
+a 608e557e5f94d0477b08955441fb27edb29f68e66c3ea19d65076b408395916f 718e25da48ef0dd51074d508218bf3a4a7ecb7be4476147d544ed4cb4598b1ce
+c 1d09f455a1b973450de56c67d03d579c8d2166aaee4e627b8d0ace4c8f2e8c0c 462db6c316964c997aa2141b4d56b444f51cffa66194d7aae5d93a69a3b4d1ca --file c/a.jsonl --file c/z.json=outputs/z.json
+d ab9fb13d2a7a102d5791ef26fa16e8a3bad49e2595379bffbad3b8b454902c3e 852d57e3872910e6d690872d86f0473cb347dd742afd4430a06ad0da595e3912
+e 9a8f77edef8bd99cbb22e660f0188c78f040ca4e59272c9c9bb6be6e0bedef5b 736c5816eee973ae765f474350a6ca4399180bf72c7ab4bff8e0c80f44a9388e
 OURS
 # Nothing in it: the reference makes such a bundle, we do not (the spec's minimum contents).
 case_ '1 our vector b'

@@ -91,7 +91,7 @@ case_ 'any hostile bundle'
 "$python" "$tools/make_hostile.py" hostile path-traversal type-symlink twice-same gzip-cut
 while read -r name code; do
     replay 2 E_CFG_PARSE "hostile/$name.tar.gz" -- touch ran
-    has "$code" outputs/run.json
+    has "$code" replay.log
 done <hostile/index
 [ ! -e ran ] || fail "$label: the command ran"
 is "$(find "${TMPDIR:-/tmp}" -maxdepth 1 -newer b.tar.gz -name 'retape-replay*')" '' 'left behind'

@@ -9,6 +9,7 @@ RETAPE_BUNDLE=${RETAPE_BUNDLE:-$(dirname "$RETAPE")/retape-bundle}
 [ -x "$RETAPE_BUNDLE" ] || broken "no binary at $RETAPE_BUNDLE (set RETAPE_BUNDLE)"
 # shellcheck disable=SC2034 # for the scripts
 vectors=$srcdir/tests/data/bundle
+label=
 # What the machine says of itself does not belong into the bundles of a test.
 unset CI GITHUB_RUN_ID SOURCE_DATE_EPOCH ASSAY_VCR_DIR
 
@@ -43,3 +44,41 @@ print(" ".join(m.name for m in tarfile.open(sys.argv[1])))' "$1"; }
 # The manifest of a bundle, read without our program.
 manifest_of() { tar xzOf "$1" manifest.json; }
 digest_of() { sha256sum <"$1" | cut -c 1-64; }
+
+# all_refused WORDS...: every hostile bundle of these words (make_hostile.py) is refused
+# with its code and exit status 2, and unpacks to nothing, inside or outside; in bounded
+# memory and time. Sets refusals to how many there were.
+all_refused() {
+    # A sanitizer reserves terabytes of address space, so its memory is bounded otherwise.
+    bounded='timeout 60 prlimit --as=600000000'
+    if grep -q __asan_init "$RETAPE_BUNDLE"; then
+        bounded='timeout 120'
+        ASAN_OPTIONS=${ASAN_OPTIONS:-}:hard_rss_limit_mb=1024
+        export ASAN_OPTIONS
+    fi
+    "$python" "$tools/make_hostile.py" hostile "$@" || broken make_hostile.py
+    mkdir -p jail/a/b results
+    : >jail/untouched
+    while read -r name _; do
+        UNDER=$bounded
+        label=$name
+        bundle 2 verify --json "hostile/$name.tar.gz"
+        mv out "results/$name"
+        bundle 2 extract --output jail/a/b/unpacked "hostile/$name.tar.gz"
+        is "$(find jail ! -type d)" jail/untouched "$name: something was unpacked"
+    done <hostile/index
+    UNDER=''
+    # shellcheck disable=SC2034 # for the scripts
+    refusals=$(wc -l <hostile/index)
+    "$python" - <<'CHECK' || fail 'refused with another code'
+import json, sys
+bad = 0
+for line in open("hostile/index"):
+    name, code = line.split()
+    found = [f["code"] for f in json.load(open("results/" + name))["findings"]]
+    if code not in found:  # others may follow from what is wrong
+        bad += 1
+        print(f"{name}: {' '.join(found)}; expected {code}", file=sys.stderr)
+sys.exit(bad > 0)
+CHECK
+}

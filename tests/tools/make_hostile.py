@@ -1,8 +1,9 @@
 """Hostile bundles: make_hostile.py DIR [WORD...]
 
-Writes DIR/NAME.tar.gz for every case (or those whose name holds one of the WORDs) and
-DIR/index, a line each: NAME, a tab, the code it must be refused with. The same bytes
-every time. Each differs from a good bundle in the one thing its name says.
+Writes DIR/NAME.tar.gz for every case (or those whose name holds one of the WORDs, or none
+of those written -WORD) and DIR/index, a line each: NAME, a tab, the code it must be
+refused with. The same bytes every time. Each differs from a good bundle in the one thing
+its name says.
 """
 import bz2
 import json
@@ -158,7 +159,8 @@ before("gnu-empty", "TAR_EXTENSION", member(b"././@LongLink", b"", kind=b"L") +
 before("gnu-path-of-link", "TYPE_SYMLINK",
        long_name(b"files/x") + member(b"y", kind=b"2", link=b"/etc/passwd"))
 before("pax-large", "TAR_EXTENSION", pax([(b"comment", b"x" * 100000)]) + member(b"files/x", b"x"))
-before("gnu-large", "TAR_EXTENSION", long_name(b"files/" + b"x" * 100000) + member(b"files/x", b"x"))
+before("gnu-large", "TAR_EXTENSION",
+       long_name(b"files/" + b"x" * 100000) + member(b"files/x", b"x"))
 for name, record in (("pax", pax([(b"path", b"files/x")])), ("gnu", long_name(b"files/x"))):
     add(name + "-dangling", "E_BUNDLE_TAR_EXTENSION",
         gz(MANIFEST + member(TRACE, BODY) + record + END))
@@ -213,7 +215,7 @@ for name, code, first, second in (
 before("twice-manifest", "DUPLICATE_MANIFEST", MANIFEST)
 add("manifest-last", "E_BUNDLE_MANIFEST_LATE", gz(member(TRACE, BODY) + MANIFEST + END))
 add("manifest-second", "E_BUNDLE_MANIFEST_LATE",
-    gz(member(b"files/a", b"") + member(b"manifest.json", manifest({**GOOD, "files/a": b""})) + TAIL))
+    gz(member(b"files/a") + member(b"manifest.json", manifest({**GOOD, "files/a": b""})) + TAIL))
 add("manifest-missing", "E_BUNDLE_MANIFEST_MISSING", gz(TAIL))
 add("manifest-in-folder", "E_BUNDLE_MANIFEST_MISSING",
     gz(member(b"files/manifest.json", manifest(GOOD)) + TAIL))
@@ -226,7 +228,7 @@ HEAD = 10  # bytes of the gzip header
 
 
 def trailer(data, crc=0, size=0):
-    return struct.pack("<II", (zlib.crc32(data) + crc) & 0xFFFFFFFF, (len(data) + size) & 0xFFFFFFFF)
+    return struct.pack("<II", (zlib.crc32(data) + crc) & 0xFFFFFFFF, len(data) + size)
 
 
 tar = MANIFEST + TAIL
@@ -378,7 +380,7 @@ for name, code, data in (
     ("duplicate-escaped", "DUPLICATE_KEY", text[:-1] + b',"\\u0066iles":{}}'),
     ("duplicate-null", "DUPLICATE_KEY", text[:-1] + b',"env":null,"env":{}}'),
     ("duplicate-path", "DUPLICATE_KEY",
-     text.replace(b'"files/trace', b'"files/trac\\u0065.jsonl":{"sha256":"","size":0},"files/trace')),
+     text.replace(b'"files/t', b'"files/\\u0074race.jsonl":{"sha256":"","size":0},"files/t')),
     ("duplicate-size", "DUPLICATE_KEY", text.replace(b'"size":', b'"size":8,"size":')),
     ("version-huge", "NUMBER", text.replace(b'n":1', b'n":' + b"9" * 400, 1)),
     ("version-2-to-32", "NUMBER", text.replace(b'n":1', b'n":4294967297', 1)),
@@ -437,7 +439,8 @@ said("files-entry-text", "E_MANIFEST_TYPE", files={"files/trace.jsonl": facts(BO
 # ---- what the manifest says is not what is there ----
 
 right = facts(BODY)["sha256"]
-for name, value in (("hash", "sha256:" + "0" * 64), ("hash-uppercase", "sha256:" + right[7:].upper()),
+for name, value in (("hash", "sha256:" + "0" * 64),
+                    ("hash-uppercase", "sha256:" + right[7:].upper()),
                     ("hash-short", "sha256:deadbeef"), ("hash-long", right + "00"),
                     ("hash-empty", ""), ("hash-prefix", "sha512:" + right[7:]),
                     ("hash-prefix-case", "SHA256:" + right[7:]), ("hash-space", right + " ")):
@@ -462,7 +465,7 @@ for name, path in (("traversal", "../../etc/passwd"), ("missing", "outputs/none.
 
 for folder in ("files", "cassettes"):
     path = folder + "/key.txt"
-    before("secret-in-" + folder, "SECRET", member(path.encode(), b"key: " + KEY), {path: b"key: " + KEY})
+    before("secret-in-" + folder, "SECRET", member(path.encode(), KEY), {path: KEY})
 said("secret", "E_BUNDLE_SECRET", env={"KEY": KEY.decode()})
 
 
@@ -478,9 +481,13 @@ def write(folder, name, data):
 
 
 def main(folder, *words):
+    without = [word[1:] for word in words if word.startswith("-")]
+    words = [word for word in words if not word.startswith("-")]
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, "index"), "w") as index:
         for name, code, data in cases:
+            if any(word in name for word in without):
+                continue
             if not words or any(word in name for word in words):
                 write(folder, name, data)
                 index.write(f"{name}\t{code}\n")

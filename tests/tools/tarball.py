@@ -3,9 +3,9 @@
     tarball.py OUT [option...] PATH=TEXT...     a bundle with these members, in this order
 
 Options: --merge JSON sets keys of the manifest (null takes one out, `files` adds to the
-list), --no-files leaves the list of files out, --level N chooses the compression. TEXT
-may hold Python's backslash escapes, @FILE takes the bytes of a file; PATH has no "=". The
-manifest lists the normal form of every PATH.
+list), --no-files leaves the list of files out, members behind --unlisted are not in it,
+--level N chooses the compression. TEXT may hold Python's backslash escapes, @FILE takes
+the bytes of a file; PATH has no "=". The manifest lists the normal form of every PATH.
 As a module: the pieces make_hostile.py is built from.
 """
 import hashlib
@@ -101,20 +101,23 @@ def unescape(text):
 
 
 def main(out, *words):
-    members, keys, listed, level, words = [], {}, True, 6, list(words)
+    members, normal, keys, listed, level, words = [], {}, {}, True, 6, list(words)
     while words:
         word = words.pop(0)
         if word == "--merge":
             keys = json.loads(words.pop(0))
         elif word == "--no-files":
+            normal = None
+        elif word == "--unlisted":
             listed = False
         elif word == "--level":
             level = int(words.pop(0))
         else:
             path, _, text = word.partition("=")
             members.append((path, unescape(text)))
-    normal = {path.replace("\\", "/").lstrip("/"): body for path, body in members}
-    data = member(b"manifest.json", manifest(normal if listed else None, **keys))
+            if listed and normal is not None:
+                normal[path.replace("\\", "/").lstrip("/")] = members[-1][1]
+    data = member(b"manifest.json", manifest(normal, **keys))
     data += b"".join(member(path.encode(), body) for path, body in members) + END
     with open(out, "wb") as f:
         f.write(gz(data, level))

@@ -81,8 +81,16 @@ static void test_their_files(const struct vector *v)
 static const struct {
     const char *content, *file;
 } ours[] = {
-    {"A-content", "A-file"}, {"B-content", "B-file"}, {"C-content", "C-file"},
-    {"D-content", "D-file"}, {"E-content", "E-file"},
+    {"3594dbd4a140df301086f7bbf6fe918b167ec050e6a338533a5dd86761a66817",
+     "a7b68daa5ba23b675f55739478be50ada9d93e91a9156209b5c39c3a924ea6af"}, /* A */
+    {"9f3b59be0f1f5cc8170ba82f1f8811cb2ee1c91f5b651b184cb3f85fbe38c6f0",
+     "a67c029a6afa75d62696a60420fc0a41b7471298cab0e6ca872fa5b5eee14df4"}, /* B */
+    {"9b139ec03efa4ebdd3bdb9942b0c6640aa30a82deac4808fd83d0ea5edb30f1a",
+     "c3313384f44b8d1a429226604253dcd8bccd2241957b1c6240e58de1a935bc9b"}, /* C */
+    {"b66ee4cac67cf8338af8054caf93a660ec945fdc9fe3d003caf4ff6a1cab7a1b",
+     "f0a5a38c0da723c7ebab938b21c8bfe526b2ec8b49081481fe574ce0c8c2c387"}, /* D */
+    {"b33cea6baea6906817bc40e2f589aba1f0ed1d6f23f2afb4d61055b8928b9911",
+     "778c722c6922b20f9e68319b87c648608f5028f87f696c2b64036c84d24f1b83"}, /* E */
 };
 
 static int to_buf(void *arg, const void *data, size_t len, struct err *e)

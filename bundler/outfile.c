@@ -1,5 +1,5 @@
-/* target.c - see target.h. */
-#include "bundler/target.h"
+/* outfile.c - see outfile.h. */
+#include "bundler/outfile.h"
 
 #include "base/clock.h"
 #include "base/digest.h"
@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct target {
+struct outfile {
     char *path, *folder;
     char *temporary; /* its name until it is kept */
     bool named;      /* it has that name now */
@@ -46,9 +46,9 @@ static char *folder_of(const char *path)
     return slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
 }
 
-int target_open(struct target **out, const char *path, struct err *e)
+int outfile_open(struct outfile **out, const char *path, struct err *e)
 {
-    struct target *t = calloc(1, sizeof *t);
+    struct outfile *t = calloc(1, sizeof *t);
     struct stat st;
 
     *out = t;
@@ -77,17 +77,17 @@ int target_open(struct target **out, const char *path, struct err *e)
         return 0;
     err_set(e, ERR_IO, "%s: %s", path, strerror(errno));
 fail:
-    target_drop(out);
+    outfile_drop(out);
     return -1;
 }
 
-int target_write(struct target *t, const void *data, size_t len, struct err *e)
+int outfile_write(struct outfile *t, const void *data, size_t len, struct err *e)
 {
     return fsx_write_all(t->fd, data, len, e) < 0 ? err_in(e, "%s", t->path) : 0;
 }
 
 /* A file without a name gets the temporary one: linking cannot replace an old file. */
-static int name_it(struct target *t)
+static int name_it(struct outfile *t)
 {
     char fd_path[64];
 
@@ -111,7 +111,7 @@ static void sync_folder(const char *folder)
     }
 }
 
-int target_keep(struct target *t, struct err *e)
+int outfile_keep(struct outfile *t, struct err *e)
 {
     if (fsync(t->fd) < 0 || name_it(t) < 0 || rename(t->temporary, t->path) < 0)
         return err_set(e, ERR_IO, "keep %s: %s", t->path, strerror(errno));
@@ -120,7 +120,7 @@ int target_keep(struct target *t, struct err *e)
     return 0;
 }
 
-void target_drop(struct target **t)
+void outfile_drop(struct outfile **t)
 {
     if (!*t)
         return;

@@ -224,6 +224,43 @@ static int scan_manifest(const struct bundle_plan *plan, const struct scan_rules
     return rc;
 }
 
+/* Assay takes the first .yaml, .yml or .json below files/ for the config and the first
+ * .jsonl for the trace, by the order of names and whatever the manifest says. */
+static int check_shadows(const struct source *s, struct findings *f, struct err *e)
+{
+    static const struct {
+        enum source_role role;
+        const char *code, *what;
+        const char *types[3];
+    } roles[] = {
+        {SOURCE_CONFIG,
+         "W_CONFIG_SHADOWED",
+         "config",
+         {"application/x-yaml", "application/json"}},
+        {SOURCE_TRACE, "W_TRACE_SHADOWED", "trace", {"application/x-ndjson"}},
+    };
+
+    for (size_t i = 0; i < s->inputs.n; i++) {
+        const char *path = s->inputs.v[i].dest, *type = manifest_content_type(path);
+        for (size_t k = 0; k < COUNT_OF(roles); k++) {
+            const char *chosen = s->dest[roles[k].role];
+            bool same_type = false;
+            for (const char *const *t = roles[k].types; type && *t; t++)
+                same_type |= strcmp(type, *t) == 0;
+            if (!same_type || !chosen || strncmp(path, "files/", 6) != 0 ||
+                strcmp(path, chosen) >= 0)
+                continue;
+            char text[PACK_PATH_TEXT];
+            pack_path_text(path, strlen(path), text);
+            if (findings_add(f, SEVERITY_WARNING, roles[k].code, path, e,
+                             "%s stands before the %s: Assay would take it for that",
+                             text, roles[k].what) < 0)
+                return -1;
+        }
+    }
+    return 0;
+}
+
 static int choose_path(const struct bundle_plan *plan, struct bundle_made *out,
                        struct err *e)
 {
@@ -269,7 +306,8 @@ static int prepare(const struct bundle_plan *plan, struct source *s,
         goto out;
     how.rules = rules;
     if (source_collect(s, plan, e) < 0 || survey(&s->inputs, &how, found, e) < 0 ||
-        describe(plan, s, &m, &out->run_id, e) < 0 || choose_path(plan, out, e) < 0)
+        describe(plan, s, &m, &out->run_id, e) < 0 || choose_path(plan, out, e) < 0 ||
+        check_shadows(s, found, e) < 0)
         goto out;
     manifest_write(m, &out->manifest);
     if (buf_check(&out->manifest, PACK_MANIFEST, e) < 0 ||

@@ -12,7 +12,7 @@ libproxy_a_SOURCES = \
 	proxy/doctor.c \
 	proxy/env_verb.c \
 	proxy/exhibit.c proxy/exhibit.h \
-	proxy/flow.c proxy/flow.h \
+	proxy/flow.c proxy/flow.h proxy/flow_internal.h proxy/flow_live.c \
 	proxy/gate.c proxy/gate.h \
 	proxy/listener.c proxy/listener.h \
 	proxy/misses.c proxy/misses.h \

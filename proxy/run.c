@@ -159,6 +159,8 @@ static const char *failure_step(enum err_code code)
     switch (code) {
     case ERR_MISS:
         return "record what is missing, or replay with --live";
+    case ERR_CONFIG:
+        return "mend the configuration file, or name another with --config";
     case ERR_EXISTS:
         return "give --append or --overwrite, or another --session";
     case ERR_BUSY:
@@ -180,7 +182,11 @@ static void judge(const struct options *o, const struct ending *end,
         v->exit_code = err_exit_status(end->failure.code);
         v->reason = end->origin.reason ? end->origin.reason : err_name(end->failure.code);
         (void)snprintf(v->message, sizeof v->message, "%.250s", end->failure.msg);
-        v->next_step = failure_step(end->failure.code);
+        v->next_step = end->origin.reason &&
+                               strcmp(end->origin.reason, "E_REPLAY_LIMIT_EXCEEDED") == 0
+                           ? "the bundle is over a ceiling of docs/FORMATS.md: make a "
+                             "smaller bundle"
+                           : failure_step(end->failure.code);
     } else if (c->failed > 0) {
         v->exit_code = 3;
         v->reason = "E_RECORD_INCOMPLETE";
@@ -325,7 +331,7 @@ static int report(const struct options *o, const struct shared *s, struct ending
         }
         return v.exit_code;
     }
-    log_error("%s: %s", err_name(end->failure.code), end->failure.msg);
+    log_error("%s: %s", v.reason, end->failure.msg);
     if (o->mode == MODE_REPLAY && outputs_write(o->output, &run, &e) < 0)
         log_error("%s", e.msg);
     return v.exit_code;
@@ -427,17 +433,24 @@ static int verb(enum options_mode mode, const struct cli_verb *table, int argc,
     int rc;
 
     if (options_parse(&o, mode, argc, argv, &e) < 0) {
+        struct ending end = {.failure = e};
+        /* a mistake in the file still leaves results for machines; one in the command
+         * line does not, for it may be about where they go */
+        if (e.code == ERR_CONFIG && mode == MODE_REPLAY)
+            return report(&o, NULL, &end);
         log_error("%s", e.msg);
-        rc = err_exit_status(e.code);
-    } else if (o.rest.help) {
-        struct buf text = BUF_INIT(KIB(64));
-        cli_help(table, &text);
-        (void)fputs(buf_cstr(&text), stdout);
-        buf_free(&text);
-        rc = 0;
-    } else {
-        rc = run(&o);
+        return err_exit_status(e.code);
     }
+    if
+        if (o.rest.help) {
+            struct buf text = BUF_INIT(KIB(64));
+            cli_help(table, &text);
+            (void)fputs(buf_cstr(&text), stdout);
+            buf_free(&text);
+            rc = 0;
+        } else {
+            rc = run(&o);
+        }
     options_fini(&o);
     return rc;
 }

@@ -36,10 +36,10 @@ unit_tests = \
 	tests/unit/test-mint \
 	tests/unit/test-miss \
 	tests/unit/test-options \
+	tests/unit/test-outputs \
 	tests/unit/test-pack \
 	tests/unit/test-scan \
 	tests/unit/test-scan-assay \
-	tests/unit/test-outputs \
 	tests/unit/test-scrub \
 	tests/unit/test-secrets \
 	tests/unit/test-show \
@@ -64,11 +64,25 @@ e2e_tests = \
 	tests/e2e/bad-cassettes.sh \
 	tests/e2e/bad-requests.sh \
 	tests/e2e/body-limits.sh \
+	tests/e2e/bundle-archive.sh \
+	tests/e2e/bundle-bombs.sh \
+	tests/e2e/bundle-golden.sh \
+	tests/e2e/bundle-hostile.sh \
+	tests/e2e/bundle-limits.sh \
+	tests/e2e/bundle-other-readers.sh \
+	tests/e2e/bundle-outputs.sh \
+	tests/e2e/bundle-paths.sh \
+	tests/e2e/bundle-replay.sh \
+	tests/e2e/bundle-round-trip.sh \
+	tests/e2e/bundle-safe-write.sh \
+	tests/e2e/bundle-same-bytes.sh \
+	tests/e2e/bundle-vcr.sh \
+	tests/e2e/bundle-verify.sh \
 	tests/e2e/ci-example.sh \
 	tests/e2e/client-gone.sh \
+	tests/e2e/command.sh \
 	tests/e2e/command-environment.sh \
 	tests/e2e/command-signals.sh \
-	tests/e2e/command.sh \
 	tests/e2e/config-errors.sh \
 	tests/e2e/control-plane.sh \
 	tests/e2e/conversations-grow-linearly.sh \
@@ -85,14 +99,14 @@ e2e_tests = \
 	tests/e2e/match-ignores.sh \
 	tests/e2e/match-normalised.sh \
 	tests/e2e/miss-explains.sh \
-	tests/e2e/offline-namespace.sh \
 	tests/e2e/offline.sh \
+	tests/e2e/offline-namespace.sh \
 	tests/e2e/own-address.sh \
 	tests/e2e/record-never-overwrites.sh \
 	tests/e2e/replay-bundle.sh \
 	tests/e2e/replay-outputs.sh \
-	tests/e2e/secrets-in-streams.sh \
 	tests/e2e/secrets.sh \
+	tests/e2e/secrets-in-streams.sh \
 	tests/e2e/sequence.sh \
 	tests/e2e/session-names.sh \
 	tests/e2e/session-without-cassette.sh \
@@ -128,6 +142,9 @@ fuzz_targets = \
 	tests/fuzz/fuzz-json \
 	tests/fuzz/fuzz-jsondiff \
 	tests/fuzz/fuzz-jsonrpc \
+	tests/fuzz/fuzz-manifest \
+	tests/fuzz/fuzz-pack \
+	tests/fuzz/fuzz-scan \
 	tests/fuzz/fuzz-scrub \
 	tests/fuzz/fuzz-secrets \
 	tests/fuzz/fuzz-tape \
@@ -141,6 +158,9 @@ tests_fuzz_fuzz_decode_LDFLAGS = -fsanitize=fuzzer,address -pthread
 tests_fuzz_fuzz_json_LDFLAGS = -fsanitize=fuzzer,address -pthread
 tests_fuzz_fuzz_jsondiff_LDFLAGS = -fsanitize=fuzzer,address -pthread
 tests_fuzz_fuzz_jsonrpc_LDFLAGS = -fsanitize=fuzzer,address -pthread
+tests_fuzz_fuzz_manifest_LDFLAGS = -fsanitize=fuzzer,address -pthread
+tests_fuzz_fuzz_pack_LDFLAGS = -fsanitize=fuzzer,address -pthread
+tests_fuzz_fuzz_scan_LDFLAGS = -fsanitize=fuzzer,address -pthread
 tests_fuzz_fuzz_scrub_LDFLAGS = -fsanitize=fuzzer,address -pthread
 tests_fuzz_fuzz_secrets_LDFLAGS = -fsanitize=fuzzer,address -pthread
 tests_fuzz_fuzz_tape_LDFLAGS = -fsanitize=fuzzer,address -pthread

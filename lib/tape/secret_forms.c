@@ -217,10 +217,12 @@ static bool is_line_start(const char *text, size_t at)
            (at >= 2 && text[at - 2] == '\\' && (text[at - 1] == 'n'));
 }
 
-/* Does a header value end here: the line, a quotation mark, an escape? */
+/* Does a header value end here: the line, a quotation mark, an escape, a byte that no
+ * text has? */
 static bool ends_value(const char *text, size_t len, size_t at)
 {
-    return at >= len || !text[at] || strchr("\r\n\"'`\\", text[at]);
+    return at >= len || !text[at] || (unsigned char)text[at] >= 0xf8 ||
+           strchr("\r\n\"'`\\", text[at]);
 }
 
 static size_t value_end(const char *text, size_t len, size_t at)

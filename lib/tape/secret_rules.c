@@ -110,7 +110,7 @@ const struct secret_rule secret_rules[] = {
      .flags = RULE_NO_EDGE,
      .back = {'x', 32, 32}},
     {.name = "brevo-key", .shapes = {"xkeysib-%x{64}-%a{16}"}},
-    {.name = "stripe-key", .shapes = {"[sr]k_live_%a{10,}", "[sr]k_test_%a{10,}"}},
+    {.name = "stripe-key", .shapes = {"[sr]k_live_%a{16,}", "[sr]k_test_%a{16,}"}},
     {.name = "stripe-webhook-secret", .shapes = {"whsec_%b{24,}"}},
     {.name = "square-token", .shapes = {"sq0[aci][tds]p-%u{22,}"}},
     {.name = "shopify-token",

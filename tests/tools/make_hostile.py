@@ -206,8 +206,6 @@ for name, code, first, second in (
     ("folder-and-file", "COLLISION", b"files/x/y", b"files/x"),
     ("case", "COLLISION", b"files/README", b"files/ReadMe"),
     ("case-of-folder", "COLLISION", b"files/D/x", b"files/d/y"),
-    ("case-unicode", "COLLISION", "files/Ä".encode(), "files/ä".encode()),
-    ("composed", "COLLISION", "files/é".encode(), "files/e\u0301".encode()),
 ):
     names = [p.decode().replace("\\", "/").lstrip("/") for p in (first, second)]
     before("twice-" + name, code, member(first, b"x") + member(second, b"x"),

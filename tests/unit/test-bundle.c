@@ -390,6 +390,33 @@ static void test_scrubbed(void)
     buf_free(&text);
 }
 
+/* What Assay would take for the config or the trace instead. */
+static void test_shadows(void)
+{
+    struct bundle_plan plan = {
+        .from = "run",
+        .dry_run = true,
+        .policy = "baseline.json",
+        .files = (const char *const[]){"baseline.json=files/zz.json", "a.jsonl", NULL}};
+    struct bundle_made made;
+    struct err e = {0};
+
+    put_file("baseline.json", "{}");
+    put_file("a.jsonl", "[]");
+    ok(create(&plan, &made, &e) == 0 && made.verdict.findings.n == 1, "created: %s",
+       e.msg);
+    is(made.verdict.findings.n ? made.verdict.findings.v[0].code : NULL,
+       "W_TRACE_SHADOWED", "a trace before the trace is told");
+    ok(strstr(buf_cstr(&made.manifest), "\"files/with/baseline.json\""),
+       "a policy steps behind the config by itself");
+    bundle_made_fini(&made);
+    plan.files = (const char *const[]){"baseline.json=files/a.json", NULL};
+    ok(create(&plan, &made, &e) == 0 &&
+           has_code(&made.verdict.findings, "W_CONFIG_SHADOWED"),
+       "a config before the config is told");
+    bundle_made_fini(&made);
+}
+
 static void test_selection(void)
 {
     struct bundle_plan plan = {.dry_run = true};
@@ -443,6 +470,7 @@ int main(void)
     test_create_refuses();
     test_dry_run();
     test_scrubbed();
+    test_shadows();
     test_selection();
     return tap_done();
 }

@@ -82,10 +82,12 @@ static int add_member(struct inspect *in, const struct pack_member *member, stru
         in->members = v;
         in->cap_members = cap;
     }
-    char *path = strdup(member->path);
-    if (!path)
+    struct inspect_member *m = &in->members[in->n_members];
+    m->size = member->size;
+    m->path = strdup(member->path);
+    if (!m->path)
         return err_set(e, ERR_NOMEM, "out of memory");
-    in->members[in->n_members++] = (struct inspect_member){path, member->size};
+    in->n_members++;
     return 0;
 }
 

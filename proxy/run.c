@@ -441,16 +441,15 @@ static int verb(enum options_mode mode, const struct cli_verb *table, int argc,
         log_error("%s", e.msg);
         return err_exit_status(e.code);
     }
-    if
-        if (o.rest.help) {
-            struct buf text = BUF_INIT(KIB(64));
-            cli_help(table, &text);
-            (void)fputs(buf_cstr(&text), stdout);
-            buf_free(&text);
-            rc = 0;
-        } else {
-            rc = run(&o);
-        }
+    if (o.rest.help) {
+        struct buf text = BUF_INIT(KIB(64));
+        cli_help(table, &text);
+        (void)fputs(buf_cstr(&text), stdout);
+        buf_free(&text);
+        rc = 0;
+    } else {
+        rc = run(&o);
+    }
     options_fini(&o);
     return rc;
 }

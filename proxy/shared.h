@@ -32,7 +32,7 @@ struct shared {
     atomic_size_t conns;
     atomic_uint_fast64_t requests;  /* all requests, ours too */
     atomic_uint_fast64_t tunnelled; /* connections passed through unread */
-    atomic_uint_fast64_t live; /* requests a live replay forwarded */
+    atomic_uint_fast64_t live;      /* requests a live replay forwarded */
     atomic_uint_fast64_t blocked;   /* requests refused by egress rules */
 };
 

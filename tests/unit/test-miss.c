@@ -102,8 +102,7 @@ static void one_difference(void)
        "nearest first");
     is(ats(&s.miss, 0), "/messages/0/content", "the difference by pointer");
     ok(says(&s, "was never recorded") && says(&s, "exchange 1 with 1 difference") &&
-           says(&s, "run it once with `retape auto`") &&
-           !says(&s, "to match.ignore"),
+           says(&s, "run it once with `retape auto`") && !says(&s, "to match.ignore"),
        "message: %s", s.miss.message);
 
     ok(json_read(&doc, s.json.data, s.json.len, &e) == 0, "the report is JSON %s", e.msg);

@@ -112,7 +112,8 @@ static void test_files(void)
     struct buf out = BUF_INIT(KIB(16));
     struct err e = {0};
 
-    ok(outputs_write(scratch_file("deep/outputs"), &r, &e) == 0, "folders are made %s", e.msg);
+    ok(outputs_write(scratch_file("deep/outputs"), &r, &e) == 0, "folders are made %s",
+       e.msg);
     ok(fsx_read_file(scratch_file("deep/outputs/run.json"), &out, &e) == 0 &&
            out.len > 0 && out.data[out.len - 1] == '}',
        "run.json is there and ends without a line end");

@@ -11,6 +11,7 @@ libbase_a_SOURCES = \
 	lib/base/limits.h \
 	lib/base/log.c lib/base/log.h \
 	lib/base/must.c lib/base/must.h \
+	lib/base/program.c lib/base/program.h \
 	lib/base/sha256_cpu.c lib/base/sha256_cpu.h \
 	lib/base/table.c lib/base/table.h \
 	lib/base/url.c lib/base/url.h

@@ -123,10 +123,33 @@ static void on_timeout(void *arg)
 /* --- towards the client ----------------------------------------------------------------
  */
 
+/* A connection needs buffers only while bytes pass; the worker keeps a few that are not
+ * in use, because allocating them anew for every request costs more than encrypting. */
+static void borrow(struct worker *w, struct buf *b)
+{
+    if (b->data || w->n_spare == 0)
+        return;
+    struct buf spare = w->spare[--w->n_spare];
+    b->data = spare.data;
+    b->cap = spare.cap;
+    buf_reset(b);
+}
+
+static void give_back(struct worker *w, struct buf *b)
+{
+    if (!b->data || b->cap > WORKER_SCRATCH || w->n_spare == COUNT_OF(w->spare)) {
+        buf_free(b);
+        return;
+    }
+    w->spare[w->n_spare++] = *b;
+    *b = BUF_INIT(b->max);
+}
+
 static int bio_send(void *ctx, const unsigned char *data, size_t len)
 {
     struct tunnel *t = ctx;
 
+    borrow(t->w, &t->out);
     buf_add(&t->out, data, len);
     return t->out.failed ? MBEDTLS_ERR_SSL_INTERNAL_ERROR : (int)len;
 }
@@ -162,7 +185,7 @@ static void flush(struct tunnel *t)
         sent += (size_t)n;
     }
     if (sent == t->out.len)
-        buf_free(&t->out); /* an idle connection keeps no memory */
+        give_back(t->w, &t->out);
     else
         buf_eat(&t->out, sent);
     if (t->ending && t->out.len == 0) {
@@ -395,6 +418,7 @@ static bool digest_input(struct tunnel *t)
             if (!t->open)
                 return true;
         }
+        borrow(t->w, &t->plain);
         char *room = buf_room(&t->plain, RECORD);
         if (!room) {
             hang_up(t);
@@ -464,7 +488,7 @@ static void pump_in(struct tunnel *t)
     }
     save_input(t);
     if (!t->dead && t->plain.len == 0)
-        buf_free(&t->plain);
+        give_back(t->w, &t->plain);
     if (!t->dead && t->out.len > 0)
         flush(t);
 }

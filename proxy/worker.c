@@ -45,6 +45,8 @@ static void fini(struct worker *w)
     fetch_free(&w->fetch);
     leave_free(&w->leave);
     loop_free(&w->loop);
+    while (w->n_spare > 0)
+        buf_free(&w->spare[--w->n_spare]);
     free(w->scratch);
     w->scratch = NULL;
 }

@@ -11,6 +11,7 @@
 #ifndef PROXY_WORKER_H
 #define PROXY_WORKER_H
 
+#include "base/buf.h"
 #include "net/fetch.h"
 #include "net/httpd.h"
 #include "net/leave.h"
@@ -36,8 +37,10 @@ struct worker {
     struct tunnel *tunnels; /* all of them, for the end */
     struct relay *relays;
     struct replay_shelf *shelf; /* NULL unless recordings repeat */
-    char *scratch;              /* SCRATCH bytes for one read at a time */
-    uint64_t flows;             /* requests being worked on */
+    struct buf spare[8];        /* buffers tunnels pass from one to the next */
+    size_t n_spare;
+    char *scratch;  /* SCRATCH bytes for one read at a time */
+    uint64_t flows; /* requests being worked on */
     bool draining;
     pthread_t thread;
     struct loop_job drain_job;

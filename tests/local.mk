@@ -172,7 +172,7 @@ else
 EXTRA_PROGRAMS += $(fuzz_targets)
 endif
 
-EXTRA_DIST += tests/run-all.sh tests/unit tests/e2e tests/soak tests/tools tests/data \
+EXTRA_DIST += tests/run-all.sh tests/lint/tool.sh tests/unit tests/e2e tests/soak tests/tools tests/data \
 	tests/fuzz .ci/run
 
 dist-hook:

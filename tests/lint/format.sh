@@ -3,10 +3,8 @@
 set -eu
 cd "${srcdir:-.}"
 
-command -v clang-format >/dev/null 2>&1 || {
-    echo "format: skipped, clang-format is not installed"
-    exit 77
-}
+. tests/lint/tool.sh
+want_tool format clang-format 14
 list=$(find lib certs oracle bundler proxy tests -name '*.[ch]' 2>/dev/null | sort)
 bad=0
 for file in $list; do

@@ -3,10 +3,8 @@
 set -eu
 cd "${srcdir:-.}"
 
-command -v shellcheck >/dev/null 2>&1 || {
-    echo "shell: skipped, shellcheck is not installed"
-    exit 77
-}
+. tests/lint/tool.sh
+want_tool shell shellcheck 0.9
 list=$(find bootstrap tests examples docs .ci -name node_modules -prune -o \
     \( -name '*.sh' -o -name bootstrap \) -print 2>/dev/null | sort)
 bad=0

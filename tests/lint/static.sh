@@ -3,10 +3,8 @@
 set -eu
 cd "${srcdir:-.}"
 
-command -v cppcheck >/dev/null 2>&1 || {
-    echo "static: skipped, cppcheck is not installed"
-    exit 77
-}
+. tests/lint/tool.sh
+want_tool static cppcheck 2.10
 rooms=""
 for room in lib certs oracle bundler proxy; do
     [ -z "$(find "$room" -name '*.c' 2>/dev/null | head -n 1)" ] || rooms="$rooms $room"

@@ -3,10 +3,8 @@
 set -eu
 cd "${srcdir:-.}"
 
-command -v codespell >/dev/null 2>&1 || {
-    echo "words: skipped, codespell is not installed"
-    exit 77
-}
+. tests/lint/tool.sh
+want_tool words codespell 2.2
 list=$(find bootstrap Makefile.am configure.ac ./*.md lib certs oracle bundler proxy tests \
     examples docs -name node_modules -prune -o -path tests/data -prune -o \
     -path tests/fuzz/corpus -prune -o -type f \

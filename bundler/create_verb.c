@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "bundler/answer.h"
 #include "bundler/create.h"
 #include "bundler/progress.h"
 #include "bundler/verbs.h"
@@ -187,16 +188,6 @@ static int run(struct flags *f, int *status, struct err *e)
     return rc;
 }
 
-static int print_help(struct err *e)
-{
-    struct buf out = BUF_INIT(KIB(16));
-
-    cli_help(&verb, &out);
-    int rc = fsx_write_all(STDOUT_FILENO, buf_cstr(&out), out.len, e);
-    buf_free(&out);
-    return rc;
-}
-
 int verb_bundle_create(int argc, char **argv)
 {
     struct flags f = {0};
@@ -206,7 +197,7 @@ int verb_bundle_create(int argc, char **argv)
     int rc = cli_parse(&verb, argc, argv, &f, &rest, &e);
 
     if (rc == 0)
-        rc = rest.help ? print_help(&e) : run(&f, &status, &e);
+        rc = rest.help ? answer_help(&verb, &e) : run(&f, &status, &e);
     if (rc < 0)
         log_error("%s", e.msg);
     cli_fini(&verb, &f, &rest);

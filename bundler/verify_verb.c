@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "bundler/answer.h"
 #include "bundler/progress.h"
 #include "bundler/verbs.h"
 #include "bundler/verify.h"
@@ -137,16 +138,6 @@ out:
     return rc;
 }
 
-static int print_help(struct err *e)
-{
-    struct buf out = BUF_INIT(KIB(16));
-
-    cli_help(&verb, &out);
-    int rc = fsx_write_all(STDOUT_FILENO, buf_cstr(&out), out.len, e);
-    buf_free(&out);
-    return rc;
-}
-
 int verb_bundle_verify(int argc, char **argv)
 {
     struct flags f = {0};
@@ -156,7 +147,7 @@ int verb_bundle_verify(int argc, char **argv)
     int rc = cli_parse(&verb, argc, argv, &f, &rest, &e);
 
     if (rc == 0 && rest.help)
-        rc = print_help(&e);
+        rc = answer_help(&verb, &e);
     else if (rc == 0 && (rest.n == 1) == (f.bundle != NULL))
         rc = err_set(&e, ERR_USAGE,
                      "verify takes one bundle (see 'retape-bundle verify --help')");

@@ -68,7 +68,6 @@ struct flow {
     uint64_t given;   /* bytes of the answer given to the client */
     size_t sent;      /* of them, those still in raw */
     size_t piece, piece_sent;
-    bool streaming; /* http_stream() was called */
     bool ended;     /* the upstream is done and the exchange recorded */
     bool cut;       /* it broke off: so must we */
     bool too_large; /* over limits.response_body: passed on, not recorded */

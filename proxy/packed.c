@@ -162,8 +162,10 @@ int packed_open(struct packed **out, const char *path, bool live,
         (void)snprintf(origin->digest, sizeof origin->digest, "%s", v.digests.file);
     if (v.manifest)
         take_source_run(p, v.manifest, origin);
-    if (judge(&v, live, origin, e) < 0)
+    if (judge(&v, live, origin, e) < 0) {
+        err_in(e, "%s", path);
         goto out;
+    }
     origin->reason = NULL;
     *out = p;
     p = NULL;
@@ -172,7 +174,7 @@ out:
     packed_close(&p);
     verdict_fini(&v);
     scan_rules_free(&rules);
-    return rc < 0 ? err_in(e, "%s", path) : 0;
+    return rc;
 }
 
 void packed_close(struct packed **pp)

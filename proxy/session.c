@@ -117,11 +117,6 @@ static int open_tape(struct session *x, const struct options *o, const char *pat
 /* Open what the mode needs. In auto the tape is what was there before the run. */
 static int open_session(struct session *x, const struct options *o, struct err *e)
 {
-    static const char *const hints[] = {
-        [MODE_RECORD] = "",
-        [MODE_REPLAY] = "; record it first with `retape record`",
-        [MODE_AUTO] = "",
-    };
     bool cut = false;
     int rc = -1;
     char *path = cassette_path(o->cassettes, x->name);
@@ -130,7 +125,8 @@ static int open_session(struct session *x, const struct options *o, struct err *
         return err_set(e, ERR_NOMEM, "out of memory");
     bool there = fsx_exists(path);
     if (o->mode == MODE_REPLAY && !there) {
-        err_set(e, ERR_MISS, "%s: no such cassette%s", path, hints[o->mode]);
+        err_set(e, ERR_MISS, "%s: no such cassette; record it first with `retape record`",
+                path);
         goto out;
     }
     if (o->mode != MODE_RECORD && there && open_tape(x, o, path, e) < 0)
